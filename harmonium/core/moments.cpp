@@ -1,0 +1,130 @@
+#include "harmonium/core/moments.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+const Moments::Entry* find(const std::vector<Moments::Entry>& entries, std::string_view name) {
+  const auto it = std::ranges::find(entries, name, &Moments::Entry::first);
+  return it == entries.end() ? nullptr : &*it;
+}
+
+std::string names(const std::vector<Moments::Entry>& entries) {
+  std::string all;
+  for (const auto& [name, value] : entries) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+// Calls f(a_i, b_i) for every entry, after checking that both sides have the same names in the same order.
+template <class F>
+void zip(const std::vector<Moments::Entry>& a, const std::vector<Moments::Entry>& b, F f) {
+  require(std::ranges::equal(a, b, {}, &Moments::Entry::first, &Moments::Entry::first),
+          "moments of different machines do not combine: [{}] and [{}]", names(a), names(b));
+  for (std::size_t i = 0; i < a.size(); ++i) f(a[i].second, b[i].second);
+}
+
+}  // namespace
+
+void Moments::insert(std::string name, at::Tensor value) {
+  require(!contains(name), "moments already have an entry named {}", name);
+  entries_.emplace_back(std::move(name), std::move(value));
+}
+
+bool Moments::contains(std::string_view name) const { return find(entries_, name) != nullptr; }
+
+const at::Tensor& Moments::operator[](std::string_view name) const {
+  const Entry* entry = find(entries_, name);
+  require(entry != nullptr, "no entry named {}; there are: {}", name, names(entries_));
+  return entry->second;
+}
+
+at::Tensor& Moments::operator[](std::string_view name) {
+  return const_cast<at::Tensor&>(std::as_const(*this)[name]);
+}
+
+std::int64_t Moments::dimension() const {
+  std::int64_t total = 0;
+  for (const auto& [name, value] : entries_) total += value.numel();
+  return total;
+}
+
+Moments Moments::map(const std::function<at::Tensor(const at::Tensor&)>& f) const {
+  Moments result;
+  for (const auto& [name, value] : entries_) result.entries_.emplace_back(name, f(value));
+  return result;
+}
+
+Moments Moments::clone() const {
+  return map([](const at::Tensor& x) { return x.clone(); });
+}
+
+Moments Moments::to(at::ScalarType type) const {
+  return map([type](const at::Tensor& x) { return x.to(type); });
+}
+
+Moments Moments::zeros_like() const {
+  return map([](const at::Tensor& x) { return at::zeros_like(x); });
+}
+
+Moments& Moments::add_(const Moments& other, double scale) {
+  zip(entries_, other.entries_, [scale](at::Tensor a, const at::Tensor& b) { a.add_(b, scale); });
+  return *this;
+}
+
+Moments& Moments::add_some_(const Moments& other, double scale) {
+  for (const auto& [name, value] : other.entries_) (*this)[name].add_(value, scale);
+  return *this;
+}
+
+Moments& Moments::lerp_(const Moments& other, double weight) {
+  zip(entries_, other.entries_, [weight](at::Tensor a, const at::Tensor& b) { a.lerp_(b, weight); });
+  return *this;
+}
+
+Moments& Moments::mul_(double factor) {
+  for (auto& [name, value] : entries_) value.mul_(factor);
+  return *this;
+}
+
+Moments& Moments::copy_(const Moments& other) {
+  zip(entries_, other.entries_, [](at::Tensor a, const at::Tensor& b) { a.copy_(b); });
+  return *this;
+}
+
+at::Tensor Moments::flatten() const {
+  std::vector<at::Tensor> parts;
+  for (const auto& [name, value] : entries_) parts.push_back(value.reshape({-1}));
+  return at::cat(parts);
+}
+
+Moments Moments::unflatten(const at::Tensor& flat) const {
+  require(flat.dim() == 1 && flat.numel() == dimension(), "unflatten: {} numbers for moments of dimension {}",
+          flat.numel(), dimension());
+  std::int64_t offset = 0;
+  return map([&](const at::Tensor& x) {
+    const at::Tensor part = flat.narrow(0, offset, x.numel()).reshape(x.sizes());
+    offset += x.numel();
+    return part;
+  });
+}
+
+Moments operator+(const Moments& a, const Moments& b) { return a.clone().add_(b); }
+Moments operator-(const Moments& a, const Moments& b) { return a.clone().add_(b, -1.0); }
+Moments operator*(double factor, const Moments& a) { return a.clone().mul_(factor); }
+
+double dot(const Moments& a, const Moments& b) {
+  double total = 0;
+  zip(a.entries(), b.entries(), [&](const at::Tensor& x, const at::Tensor& y) {
+    total += (x * y).sum(at::kDouble).item<double>();
+  });
+  return total;
+}
+
+double norm(const Moments& a) { return std::sqrt(dot(a, a)); }
+
+}  // namespace harmonium

@@ -1,0 +1,26 @@
+// Which layers a machine has and which pairs an edge joins: all that step rules and geometry may know of a model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace harmonium {
+
+struct LayerInfo {
+  std::string name;                     // "visible"
+  std::int64_t width = 0;               // columns of the layer's state
+  std::vector<std::string> parameters;  // entries of Moments that belong to the layer; the first is always its bias
+};
+
+struct EdgeInfo {
+  std::string weights;                // entry of Moments: "visible_hidden.weights", shape width(lower) × width(upper)
+  std::size_t lower = 0, upper = 0;  // indices of layers
+};
+
+struct Topology {
+  std::vector<LayerInfo> layers;
+  std::vector<EdgeInfo> edges;
+};
+
+}  // namespace harmonium
