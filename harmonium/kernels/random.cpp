@@ -1,0 +1,80 @@
+#include "harmonium/kernels/random.h"
+
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/chunks.h"
+
+namespace harmonium {
+
+namespace {
+
+void require_real(at::ScalarType type) {
+  require(type == at::kFloat || type == at::kDouble, "random tensors are float32 or float64, not {}", at::toString(type));
+}
+
+}  // namespace
+
+at::Tensor uniform(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
+  require_real(type);
+  at::Tensor result = at::empty(sizes, type);
+  AT_DISPATCH_FLOATING_TYPES(type, "uniform", [&] {
+    scalar_t* out = result.data_ptr<scalar_t>();
+    for_each_chunk<scalar_t>(key, result.numel(), [out](std::int64_t first, std::int64_t count, const scalar_t* u) {
+      for (std::int64_t i = 0; i < count; ++i) out[first + i] = u[i];
+    });
+  });
+  return result;
+}
+
+at::Tensor normal(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
+  require_real(type);
+  at::Tensor result = at::empty(sizes, type);
+  AT_DISPATCH_FLOATING_TYPES(type, "normal", [&] {
+    scalar_t* out = result.data_ptr<scalar_t>();
+    for_each_chunk<scalar_t>(key, result.numel(), [out](std::int64_t first, std::int64_t count, const scalar_t* u) {
+      for (std::int64_t i = 0; i < count; i += 2) {
+        // 1 − u lies in (0, 1], so the logarithm is finite.
+        const scalar_t radius = std::sqrt(-2 * std::log(1 - u[i]));
+        const scalar_t angle = 2 * std::numbers::pi_v<scalar_t> * u[i + 1];
+        out[first + i] = radius * std::cos(angle);
+        if (i + 1 < count) out[first + i + 1] = radius * std::sin(angle);
+      }
+    });
+  });
+  return result;
+}
+
+at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
+  require_real(probability.scalar_type());
+  const at::Tensor p = probability.contiguous();
+  at::Tensor result = at::empty_like(p);
+  AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "sample_bernoulli", [&] {
+    const scalar_t* in = p.data_ptr<scalar_t>();
+    scalar_t* out = result.data_ptr<scalar_t>();
+    for_each_chunk<scalar_t>(key, p.numel(), [in, out](std::int64_t first, std::int64_t count, const scalar_t* u) {
+      for (std::int64_t i = 0; i < count; ++i) out[first + i] = u[i] < in[first + i] ? 1 : 0;
+    });
+  });
+  return result;
+}
+
+at::Tensor permutation(const Key& key, std::int64_t n) {
+  // Sorting by random 64-bit tags, ties broken by index: every order equally likely but for ties of probability ~n²/2⁶⁵.
+  std::vector<std::pair<std::uint64_t, std::int64_t>> tagged(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const PhiloxBlock bits = key.block(static_cast<std::uint64_t>(i));
+    tagged[static_cast<std::size_t>(i)] = {static_cast<std::uint64_t>(bits[1]) << 32 | bits[0], i};
+  }
+  std::ranges::sort(tagged);
+  at::Tensor result = at::empty({n}, at::kLong);
+  std::ranges::transform(tagged, result.data_ptr<std::int64_t>(), [](const auto& pair) { return pair.second; });
+  return result;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,19 @@
+// Tensors of counter-based random numbers. Element i of a tensor depends on (key, i) alone: never on threads or devices.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "harmonium/core/key.h"
+
+namespace harmonium {
+
+// Uniform in [0, 1); float32 (24 bits) or float64 (53 bits).
+[[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
+// Standard normal, by Box–Muller.
+[[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
+// 1 with the given probability, else 0; same shape and type as `probability`.
+[[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability);
+// A uniformly random order of 0 … n−1 (int64).
+[[nodiscard]] at::Tensor permutation(const Key& key, std::int64_t n);
+
+}  // namespace harmonium
