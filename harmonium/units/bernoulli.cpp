@@ -1,0 +1,46 @@
+#include "harmonium/units/bernoulli.h"
+
+#include <cmath>
+
+#include "harmonium/core/format.h"
+#include "harmonium/kernels/logistic.h"
+
+namespace harmonium {
+
+std::string Bernoulli::spec() const { return format("bernoulli:{}", width()); }
+
+at::Tensor Bernoulli::mean(const at::Tensor& field, const Parameters&) const { return logistic(field); }
+
+at::Tensor Bernoulli::sample(const Key& key, const at::Tensor& field, const Parameters&) const {
+  return sample_logistic(key, field);
+}
+
+at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const { return softplus_row_sums(field); }
+
+at::Tensor Bernoulli::entropy(const at::Tensor& field, const Parameters&) const {
+  // H = log(1 + e^f) − f σ(f), summed over units.
+  return softplus_row_sums(field) - (field * logistic(field)).sum(1, /*keepdim=*/false, at::kDouble);
+}
+
+Unit::Parameters Bernoulli::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {
+  const at::Tensor p = moments[0].to(at::kDouble) * (1 - 2 * smoothing) + smoothing;
+  return {at::log(p / (1 - p)).to(moments[0].scalar_type())};
+}
+
+std::optional<double> Bernoulli::state_count() const { return std::exp2(static_cast<double>(width())); }
+
+at::Tensor Bernoulli::states(const at::Tensor& numbers, at::ScalarType type) const {
+  const at::Tensor bit = at::arange(width(), at::kLong);
+  return at::bitwise_and(at::__rshift__(numbers.unsqueeze(1), bit.unsqueeze(0)), 1).to(type);
+}
+
+std::string Bernoulli::complaint(const at::Tensor& state) const {
+  const at::Tensor bad = at::logical_not(state.ge(0).logical_and(state.le(1)));  // so that NaN is bad
+  if (!bad.any().item<bool>()) return {};
+  const at::Tensor where = bad.nonzero()[0];
+  const auto row = where[0].item<std::int64_t>(), column = where[1].item<std::int64_t>();
+  return format("row {}, column {} holds {}; binary units need values in [0, 1]", row, column,
+                state[row][column].item<double>());
+}
+
+}  // namespace harmonium

@@ -1,0 +1,22 @@
+// Binary units x ∈ {0, 1}: p(x = 1 | field) = σ(field), log-partition Σ log(1 + e^field).
+#pragma once
+
+#include "harmonium/units/unit.h"
+
+namespace harmonium {
+
+class Bernoulli final : public Unit {
+ public:
+  using Unit::Unit;
+  [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
+  [[nodiscard]] std::optional<double> state_count() const override;
+  [[nodiscard]] at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const override;
+  [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
+};
+
+}  // namespace harmonium

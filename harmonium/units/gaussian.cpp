@@ -1,0 +1,69 @@
+#include "harmonium/units/gaussian.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "harmonium/core/format.h"
+#include "harmonium/kernels/random.h"
+
+namespace harmonium {
+
+namespace {
+
+// Standard deviations above 1/√smallest ≈ 30 data units mean a layer that is not standardized or a step too large.
+constexpr double smallest_precision = 1e-3;
+const double log_two_pi = std::log(2 * std::numbers::pi);
+
+}  // namespace
+
+std::string Gaussian::spec() const { return format("gaussian:{}", width()); }
+
+Unit::Parameters Gaussian::neutral_parameters(at::ScalarType type) const {
+  return {at::zeros({width()}, type), at::ones({width()}, type)};
+}
+
+at::Tensor Gaussian::mean(const at::Tensor& field, const Parameters& parameters) const { return field / parameters[1]; }
+
+at::Tensor Gaussian::sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const {
+  return field / parameters[1] + normal(key, field.sizes(), field.scalar_type()) * parameters[1].rsqrt();
+}
+
+at::Tensor Gaussian::log_partition(const at::Tensor& field, const Parameters& parameters) const {
+  const at::Tensor f = field.to(at::kDouble), precision = parameters[1].to(at::kDouble);
+  return 0.5 * ((f * f / precision).sum(1) + (log_two_pi - precision.log()).sum());
+}
+
+at::Tensor Gaussian::entropy(const at::Tensor& field, const Parameters& parameters) const {
+  const at::Tensor total = 0.5 * (1 + log_two_pi - parameters[1].to(at::kDouble).log()).sum();
+  return total.expand({field.size(0)}).clone();
+}
+
+at::Tensor Gaussian::log_potential(const at::Tensor& state, const Parameters& parameters) const {
+  return (state.matmul(parameters[0]) - 0.5 * (state * state).matmul(parameters[1])).to(at::kDouble);
+}
+
+std::vector<at::Tensor> Gaussian::moments(const at::Tensor& state, const at::Tensor& weights) const {
+  return {average_rows(state, weights), -0.5 * average_rows(state * state, weights)};
+}
+
+std::vector<at::Tensor> Gaussian::expected_moments(const at::Tensor& field, const Parameters& parameters,
+                                                   const at::Tensor& weights) const {
+  const at::Tensor center = mean(field, parameters);
+  return {average_rows(center, weights), -0.5 * (average_rows(center * center, weights) + parameters[1].reciprocal())};
+}
+
+Unit::Parameters Gaussian::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {
+  const at::Tensor variance = (-2 * moments[1] - moments[0] * moments[0]).clamp_min(std::max(smoothing, 1e-12));
+  return {moments[0] / variance, variance.reciprocal()};
+}
+
+void Gaussian::constrain_(Parameters& parameters) const { parameters[1].clamp_min_(smallest_precision); }
+
+std::string Gaussian::complaint(const at::Tensor& state) const {
+  const at::Tensor bad = at::isfinite(state).logical_not();
+  if (!bad.any().item<bool>()) return {};
+  const at::Tensor where = bad.nonzero()[0];
+  return format("row {}, column {} is not a finite number", where[0].item<std::int64_t>(), where[1].item<std::int64_t>());
+}
+
+}  // namespace harmonium

@@ -1,0 +1,29 @@
+// Real units with a learned diagonal precision λ > 0: −E has  bias·x − ½ λ x²,  so x | field ~ N(field / λ, 1/λ).
+//
+// Statistics (x, −½x²) with natural parameters (bias, precision); log-partition Σ ½ field²/λ + ½ log(2π/λ).
+#pragma once
+
+#include "harmonium/units/unit.h"
+
+namespace harmonium {
+
+class Gaussian final : public Unit {
+ public:
+  using Unit::Unit;
+  [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] std::vector<std::string> parameter_names() const override { return {"bias", "precision"}; }
+  [[nodiscard]] Parameters neutral_parameters(at::ScalarType type) const override;
+  [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor log_potential(const at::Tensor& state, const Parameters& parameters) const override;
+  [[nodiscard]] std::vector<at::Tensor> moments(const at::Tensor& state, const at::Tensor& weights) const override;
+  [[nodiscard]] std::vector<at::Tensor> expected_moments(const at::Tensor& field, const Parameters& parameters,
+                                                         const at::Tensor& weights) const override;
+  [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
+  void constrain_(Parameters& parameters) const override;
+  [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
+};
+
+}  // namespace harmonium

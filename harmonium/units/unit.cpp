@@ -1,0 +1,63 @@
+#include "harmonium/units/unit.h"
+
+#include <charconv>
+
+#include "harmonium/core/error.h"
+#include "harmonium/units/bernoulli.h"
+#include "harmonium/units/gaussian.h"
+#include "harmonium/units/softmax.h"
+
+namespace harmonium {
+
+Unit::Parameters Unit::neutral_parameters(at::ScalarType type) const { return {at::zeros({width_}, type)}; }
+
+at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parameters) const {
+  return state.matmul(parameters[0]).to(at::kDouble);
+}
+
+std::vector<at::Tensor> Unit::moments(const at::Tensor& state, const at::Tensor& weights) const {
+  return {average_rows(state, weights)};
+}
+
+std::vector<at::Tensor> Unit::expected_moments(const at::Tensor& field, const Parameters& parameters,
+                                               const at::Tensor& weights) const {
+  return {average_rows(mean(field, parameters), weights)};
+}
+
+void Unit::constrain_(Parameters&) const {}
+
+at::Tensor Unit::states(const at::Tensor&, at::ScalarType) const {
+  fail("units of type {} have infinitely many states and cannot be enumerated", spec());
+}
+
+at::Tensor average_rows(const at::Tensor& rows, const at::Tensor& weights) {
+  return weights.defined() ? weights.to(rows.scalar_type()).matmul(rows) : rows.mean(0);
+}
+
+namespace {
+
+std::int64_t parse_count(std::string_view text, const std::string& spec) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size() && value > 0,
+          "unit '{}': '{}' is not a positive number of units", spec, text);
+  return value;
+}
+
+}  // namespace
+
+std::shared_ptr<const Unit> make_unit(const std::string& spec) {
+  const std::size_t colon = spec.find(':');
+  const std::string kind = spec.substr(0, colon);
+  const std::string_view size = colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
+  if (kind == "bernoulli") return std::make_shared<Bernoulli>(parse_count(size, spec));
+  if (kind == "gaussian") return std::make_shared<Gaussian>(parse_count(size, spec));
+  if (kind == "softmax") {
+    const std::size_t times = size.find('x');
+    require(times != std::string_view::npos, "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
+    return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec));
+  }
+  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N", kind, spec);
+}
+
+}  // namespace harmonium

@@ -1,0 +1,73 @@
+// A layer of units of one exponential-family type, seen through its field.
+//
+// A layer contributes  θ·t(x)  to −E, with t(x) = (x, …) its statistics and θ = (bias, …) its natural parameters. The
+// neighbours only add to the bias, so everything a model asks of a layer is a function of the total
+//   field = bias + Σ_edges (weights × neighbour's state),   rows × width.
+// A new unit type is one short file that answers the questions below; it then works in every model and algorithm.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harmonium/core/key.h"
+
+namespace harmonium {
+
+class Unit {
+ public:
+  // The layer's natural parameters, in the order of parameter_names().
+  using Parameters = std::vector<at::Tensor>;
+
+  explicit Unit(std::int64_t width) : width_(width) {}
+  virtual ~Unit() = default;
+
+  [[nodiscard]] std::int64_t width() const { return width_; }
+  // "bernoulli:784": what make_unit() reads.
+  [[nodiscard]] virtual std::string spec() const = 0;
+  // "bias" first; further entries are parameters of statistics beyond x itself.
+  [[nodiscard]] virtual std::vector<std::string> parameter_names() const { return {"bias"}; }
+  // Parameters of a layer that knows nothing: zero bias, unit precision.
+  [[nodiscard]] virtual Parameters neutral_parameters(at::ScalarType type) const;
+
+  // E[x | field] and a draw from p(x | field), rows × width.
+  [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
+  [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const = 0;
+  // log Σ_x exp(field·x + …) of each row, float64.
+  [[nodiscard]] virtual at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const = 0;
+  // Entropy of p(x | field) of each row in nats (differential for continuous units), float64.
+  [[nodiscard]] virtual at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const = 0;
+  // θ·t(x) of each row, float64.
+  [[nodiscard]] virtual at::Tensor log_potential(const at::Tensor& state, const Parameters& parameters) const;
+
+  // Σ_rows weight·t(x), one tensor per parameter; weights (rows) sum to one, undefined means the plain average.
+  [[nodiscard]] virtual std::vector<at::Tensor> moments(const at::Tensor& state, const at::Tensor& weights) const;
+  // The same for E[t(x) | field].
+  [[nodiscard]] virtual std::vector<at::Tensor> expected_moments(const at::Tensor& field, const Parameters& parameters,
+                                                                 const at::Tensor& weights) const;
+  // The parameters under which independent units have these moments; `smoothing` keeps probabilities off 0 and 1.
+  [[nodiscard]] virtual Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const = 0;
+  // Puts parameters that a step has carried out of their domain back to its edge.
+  virtual void constrain_(Parameters& parameters) const;
+
+  // How many states the layer has, if finitely many (as a double: 2^784 fits), and states by number.
+  [[nodiscard]] virtual std::optional<double> state_count() const { return std::nullopt; }
+  [[nodiscard]] virtual at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const;
+  // Empty when rows of `state` are possible values of the layer (or means of them), else what is wrong with the first bad one.
+  [[nodiscard]] virtual std::string complaint(const at::Tensor& state) const = 0;
+
+ private:
+  std::int64_t width_;
+};
+
+// Weighted average of rows; undefined weights mean the plain average.
+[[nodiscard]] at::Tensor average_rows(const at::Tensor& rows, const at::Tensor& weights);
+
+// "bernoulli:N", "softmax:GxK" (G groups of K states), "gaussian:N".
+[[nodiscard]] std::shared_ptr<const Unit> make_unit(const std::string& spec);
+
+}  // namespace harmonium
