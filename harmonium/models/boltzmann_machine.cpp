@@ -1,0 +1,198 @@
+#include "harmonium/models/boltzmann_machine.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+std::size_t find_layer(const std::vector<Layer>& layers, const std::string& name) {
+  const auto it = std::ranges::find(layers, name, &Layer::name);
+  require(it != layers.end(), "the machine has no layer named '{}'", name);
+  return static_cast<std::size_t>(it - layers.begin());
+}
+
+// Greedy colouring in layer order: for a chain this gives the even and the odd layers, for an RBM visible and hidden.
+std::vector<LayerSet> color(const Topology& topology) {
+  std::vector<LayerSet> blocks;
+  for (std::size_t layer = 0; layer < topology.layers.size(); ++layer) {
+    const auto touches = [&](std::size_t other) {
+      return std::ranges::any_of(topology.edges, [&](const EdgeInfo& edge) {
+        return (edge.lower == layer && edge.upper == other) || (edge.upper == layer && edge.lower == other);
+      });
+    };
+    const auto home = std::ranges::find_if(blocks, [&](const LayerSet& block) { return std::ranges::none_of(block, touches); });
+    if (home == blocks.end())
+      blocks.push_back({layer});
+    else
+      home->push_back(layer);
+  }
+  return blocks;
+}
+
+bool contains(const LayerSet& set, std::size_t layer) { return std::ranges::find(set, layer) != set.end(); }
+
+}  // namespace
+
+BoltzmannMachine::BoltzmannMachine(std::vector<Layer> layers, const std::vector<Edge>& edges, at::ScalarType type) {
+  require(!layers.empty(), "a machine needs at least one layer");
+  auto structure = std::make_shared<Structure>();
+  for (const Layer& layer : layers) {
+    LayerInfo info{layer.name, layer.unit->width(), {}};
+    const Unit::Parameters initial = layer.unit->neutral_parameters(type);
+    for (std::size_t i = 0; const std::string& parameter : layer.unit->parameter_names()) {
+      info.parameters.push_back(layer.name + "." + parameter);
+      parameters_.insert(info.parameters.back(), initial[i++]);
+    }
+    structure->topology.layers.push_back(std::move(info));
+  }
+  for (const Edge& edge : edges) {
+    const std::size_t lower = find_layer(layers, edge.lower), upper = find_layer(layers, edge.upper);
+    require(lower != upper, "an edge joins layer '{}' to itself; edges inside a layer are not supported", edge.lower);
+    const std::string name = edge.lower + "_" + edge.upper + ".weights";
+    parameters_.insert(name, at::zeros({layers[lower].unit->width(), layers[upper].unit->width()}, type));
+    structure->topology.edges.push_back({name, lower, upper});
+  }
+  structure->blocks = color(structure->topology);
+  structure->layers = std::move(layers);
+  structure_ = std::move(structure);
+}
+
+std::size_t BoltzmannMachine::layer_index(const std::string& name) const { return find_layer(layers(), name); }
+
+LayerSet BoltzmannMachine::observed() const {
+  LayerSet result;
+  for (std::size_t i = 0; i < layers().size(); ++i)
+    if (layers()[i].observed) result.push_back(i);
+  return result;
+}
+
+LayerSet BoltzmannMachine::hidden() const {
+  LayerSet result;
+  for (std::size_t i = 0; i < layers().size(); ++i)
+    if (!layers()[i].observed) result.push_back(i);
+  return result;
+}
+
+at::ScalarType BoltzmannMachine::scalar_type() const { return parameters_.entries().front().second.scalar_type(); }
+
+BoltzmannMachine BoltzmannMachine::with_parameters(Moments parameters) const {
+  BoltzmannMachine other = *this;
+  other.parameters_ = std::move(parameters);
+  return other;
+}
+
+BoltzmannMachine BoltzmannMachine::to(at::ScalarType type) const {
+  return with_parameters(parameters_.map([type](const at::Tensor& x) { return x.to(type, false, /*copy=*/true); }));
+}
+
+Unit::Parameters BoltzmannMachine::layer_parameters(std::size_t layer) const {
+  Unit::Parameters result;
+  for (const std::string& name : topology().layers[layer].parameters) result.push_back(parameters_[name]);
+  return result;
+}
+
+void BoltzmannMachine::constrain_() {
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    Unit::Parameters values = layer_parameters(layer);  // tensors share storage with parameters_
+    unit(layer).constrain_(values);
+  }
+}
+
+at::Tensor BoltzmannMachine::field(std::size_t layer, const State& state) const {
+  return accumulate_input(layer, state, parameters_[topology().layers[layer].parameters.front()]);
+}
+
+at::Tensor BoltzmannMachine::input(std::size_t layer, const State& state) const { return accumulate_input(layer, state, {}); }
+
+at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const {
+  at::Tensor total = start;
+  const auto add = [&](const at::Tensor& neighbour, const at::Tensor& weights) {
+    total = total.defined() ? at::addmm(total, neighbour, weights) : neighbour.mm(weights);
+  };
+  for (const EdgeInfo& edge : topology().edges) {
+    if (edge.upper == layer) add(state.layers[edge.lower], parameters_[edge.weights]);
+    if (edge.lower == layer) add(state.layers[edge.upper], parameters_[edge.weights].t());
+  }
+  if (total.defined() && total.dim() == 2) return total;
+  // No edge reached the layer: nothing but the start, the same in every row.
+  const at::Tensor row = total.defined() ? total : at::zeros({unit(layer).width()}, scalar_type());
+  return row.expand({state.rows(), row.size(0)}).contiguous();
+}
+
+Fields BoltzmannMachine::fields(const LayerSet& wanted, const State& state) const {
+  Fields result(layers().size());
+  for (const std::size_t layer : wanted) result[layer] = field(layer, state);
+  return result;
+}
+
+at::Tensor BoltzmannMachine::log_potential(const State& state) const { return log_sum_out(state, {}); }
+
+at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& summed) const {
+  at::Tensor total;
+  const auto add = [&](const at::Tensor& term) { total = total.defined() ? total + term : term; };
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const Unit::Parameters values = layer_parameters(layer);
+    add(contains(summed, layer) ? unit(layer).log_partition(field(layer, state), values)
+                                : unit(layer).log_potential(state.layers[layer], values));
+  }
+  for (const EdgeInfo& edge : topology().edges) {
+    const bool lower = contains(summed, edge.lower), upper = contains(summed, edge.upper);
+    require(!(lower && upper), "layers joined by an edge ({}) cannot be summed out together", edge.weights);
+    if (!lower && !upper)
+      add((state.layers[edge.lower].mm(parameters_[edge.weights]) * state.layers[edge.upper]).sum(1, false, at::kDouble));
+  }
+  return total;
+}
+
+Moments BoltzmannMachine::moments(const State& state, const Fields& fields, const at::Tensor& weights) const {
+  const auto expected = [&](std::size_t layer) { return layer < fields.size() && fields[layer].defined(); };
+  Moments result;
+  std::vector<at::Tensor> values(layers().size());
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const Unit::Parameters theta = layer_parameters(layer);
+    values[layer] = expected(layer) ? unit(layer).mean(fields[layer], theta) : state.layers[layer];
+    // A layer with a single statistic needs its mean only, which is at hand.
+    const std::vector<at::Tensor> unary = !expected(layer) || theta.size() == 1
+                                              ? unit(layer).moments(values[layer], weights)
+                                              : unit(layer).expected_moments(fields[layer], theta, weights);
+    for (std::size_t i = 0; i < unary.size(); ++i) result.insert(topology().layers[layer].parameters[i], unary[i]);
+  }
+  for (const EdgeInfo& edge : topology().edges) {
+    require(!(expected(edge.lower) && expected(edge.upper)), "layers joined by {} are not independent given the rest", edge.weights);
+    const at::Tensor& lower = values[edge.lower];
+    const at::Tensor& upper = values[edge.upper];
+    result.insert(edge.weights, weights.defined()
+                                    ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
+                                    : lower.t().mm(upper).div_(static_cast<double>(lower.size(0))));
+  }
+  return result;
+}
+
+State BoltzmannMachine::independent_sample(const Key& key, std::int64_t rows) const {
+  State state;
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const Unit::Parameters theta = layer_parameters(layer);
+    state.layers.push_back(unit(layer).sample(key.fold_in(layer), theta[0].expand({rows, theta[0].size(0)}).contiguous(), theta));
+  }
+  return state;
+}
+
+State BoltzmannMachine::observe(const std::vector<at::Tensor>& values) const {
+  const LayerSet targets = observed();
+  require(values.size() == targets.size(), "the machine observes {} layers, but {} were given", targets.size(), values.size());
+  State state;
+  state.layers.resize(layers().size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Layer& layer = layers()[targets[i]];
+    require(values[i].dim() == 2 && values[i].size(1) == layer.unit->width(),
+            "data for layer '{}' has {} columns, the layer has {} units", layer.name,
+            values[i].dim() == 2 ? values[i].size(1) : values[i].dim(), layer.unit->width());
+    state.layers[targets[i]] = values[i];
+  }
+  return state;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,98 @@
+// A layered Boltzmann machine: layers of exponential-family units joined by edges.
+//
+//   −E(x) = Σ_layers θ_l·t(x_l) + Σ_edges x_lᵀ W_e x_m,   p(x) = e^{−E(x)} / Z
+//
+// RBM, classification RBM and deep Boltzmann machine are builders over this class; nothing here knows how many layers
+// there are. Natural parameters, statistics and gradients share one shape (Moments): "visible.bias",
+// "visible_hidden.weights", … . Layers that share no edge form a block (blocks()), whose layers are conditionally
+// independent given all others: what block Gibbs sampling, summing out and enumeration rest on.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harmonium/core/moments.h"
+#include "harmonium/core/state.h"
+#include "harmonium/core/topology.h"
+#include "harmonium/units/unit.h"
+
+namespace harmonium {
+
+struct Layer {
+  std::string name;
+  std::shared_ptr<const Unit> unit;
+  bool observed = false;  // holds data in training
+};
+
+struct Edge {
+  std::string lower, upper;  // names of layers
+};
+
+using LayerSet = std::vector<std::size_t>;
+
+// Fields of some layers, indexed by layer; undefined where a layer is not among them.
+using Fields = std::vector<at::Tensor>;
+
+class BoltzmannMachine {
+ public:
+  BoltzmannMachine(std::vector<Layer> layers, const std::vector<Edge>& edges, at::ScalarType type = at::kFloat);
+
+  [[nodiscard]] const Topology& topology() const { return structure_->topology; }
+  [[nodiscard]] const std::vector<Layer>& layers() const { return structure_->layers; }
+  [[nodiscard]] const Unit& unit(std::size_t layer) const { return *layers()[layer].unit; }
+  [[nodiscard]] std::size_t layer_index(const std::string& name) const;
+  // Layers that hold data, and the others.
+  [[nodiscard]] LayerSet observed() const;
+  [[nodiscard]] LayerSet hidden() const;
+  // A partition of the layers into sets without edges inside; the first holds the first layer.
+  [[nodiscard]] const std::vector<LayerSet>& blocks() const { return structure_->blocks; }
+  [[nodiscard]] at::ScalarType scalar_type() const;
+
+  [[nodiscard]] const Moments& parameters() const { return parameters_; }
+  [[nodiscard]] Moments& parameters() { return parameters_; }
+  // The same machine under other parameters (shared, not copied).
+  [[nodiscard]] BoltzmannMachine with_parameters(Moments parameters) const;
+  // Its own copy of the parameters, in the given precision.
+  [[nodiscard]] BoltzmannMachine to(at::ScalarType type) const;
+  [[nodiscard]] Unit::Parameters layer_parameters(std::size_t layer) const;
+  // Puts every layer's parameters back into their domain after a step.
+  void constrain_();
+
+  // Total input of a layer given its neighbours in `state`: rows × width. Other layers may be undefined.
+  [[nodiscard]] at::Tensor field(std::size_t layer, const State& state) const;
+  [[nodiscard]] Fields fields(const LayerSet& layers, const State& state) const;
+  // The neighbours' share of the field alone, without the bias: linear in the weights.
+  [[nodiscard]] at::Tensor input(std::size_t layer, const State& state) const;
+  // −E of each row (float64); every layer of the state is needed.
+  [[nodiscard]] at::Tensor log_potential(const State& state) const;
+  // log Σ_{x_summed} e^{−E} of each row (float64), for layers without edges among themselves; their own entries in
+  // `state` are not looked at. For an RBM with the hidden layer summed this is −F(v).
+  [[nodiscard]] at::Tensor log_sum_out(const State& state, const LayerSet& summed) const;
+
+  // Average over rows of the statistics g(x); layers whose field is given enter by their conditional expectation given
+  // the rest (Rao–Blackwell). `weights` (rows, summing to one) replaces the plain average where defined.
+  [[nodiscard]] Moments moments(const State& state, const Fields& fields = {}, const at::Tensor& weights = {}) const;
+
+  // A state whose rows are drawn from the layers' biases alone, as if all weights were zero.
+  [[nodiscard]] State independent_sample(const Key& key, std::int64_t rows) const;
+  // A state with the given values in observed layers (in layer order) and nothing elsewhere; checks widths and values' rows.
+  [[nodiscard]] State observe(const std::vector<at::Tensor>& values) const;
+
+ private:
+  struct Structure {
+    std::vector<Layer> layers;
+    Topology topology;
+    std::vector<LayerSet> blocks;
+  };
+
+  // start (a bias, or undefined for zero) + Σ_edges of the layer.
+  [[nodiscard]] at::Tensor accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const;
+
+  std::shared_ptr<const Structure> structure_;
+  Moments parameters_;
+};
+
+}  // namespace harmonium

@@ -1,0 +1,60 @@
+#include "harmonium/models/builders.h"
+
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
+
+namespace harmonium {
+
+BoltzmannMachine make_rbm(const std::string& visible, const std::string& hidden, at::ScalarType type) {
+  return {{{"visible", make_unit(visible), true}, {"hidden", make_unit(hidden)}}, {{"visible", "hidden"}}, type};
+}
+
+BoltzmannMachine make_classification_rbm(const std::string& visible, std::int64_t classes, const std::string& hidden,
+                                         at::ScalarType type) {
+  return {{{"visible", make_unit(visible), true},
+           {"label", make_unit(format("softmax:1x{}", classes)), true},
+           {"hidden", make_unit(hidden)}},
+          {{"visible", "hidden"}, {"label", "hidden"}},
+          type};
+}
+
+BoltzmannMachine make_chain(const std::vector<std::string>& specs, at::ScalarType type) {
+  require(specs.size() >= 2, "a chain needs at least two layers, not {}", specs.size());
+  std::vector<Layer> layers;
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    layers.push_back({i == 0 ? "visible" : format("hidden{}", i), make_unit(specs[i]), i == 0});
+    if (i > 0) edges.push_back({layers[i - 1].name, layers[i].name});
+  }
+  return {std::move(layers), edges, type};
+}
+
+void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
+                const std::vector<std::vector<at::Tensor>>& data_moments) {
+  constexpr double smoothing = 1e-3;  // a pixel that is never on gets log-odds −6.9, not −∞
+  Moments& parameters = machine.parameters();
+  for (std::size_t edge = 0; edge < machine.topology().edges.size(); ++edge) {
+    at::Tensor& weights = parameters[machine.topology().edges[edge].weights];
+    weights.copy_(normal(key.fold_in(edge), weights.sizes(), weights.scalar_type()) * weight_scale);
+  }
+  const LayerSet observed = machine.observed();
+  for (std::size_t i = 0; i < data_moments.size(); ++i) {
+    const auto& names = machine.topology().layers[observed[i]].parameters;
+    const Unit::Parameters values = machine.unit(observed[i]).parameters_of(data_moments[i], smoothing);
+    for (std::size_t j = 0; j < names.size(); ++j) parameters[names[j]].copy_(values[j]);
+  }
+}
+
+at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Tensor& visible) {
+  const std::size_t label = machine.layer_index("label");
+  const std::int64_t classes = machine.unit(label).width();
+  const at::Tensor every_label = at::eye(classes, visible.options());
+  std::vector<at::Tensor> scores;
+  for (std::int64_t c = 0; c < classes; ++c) {
+    const State state = machine.observe({visible, every_label[c].expand({visible.size(0), classes})});
+    scores.push_back(machine.log_sum_out(state, machine.hidden()));
+  }
+  return at::log_softmax(at::stack(scores, 1), 1);
+}
+
+}  // namespace harmonium

@@ -1,0 +1,29 @@
+// The named models, as arrangements of layers and edges.
+#pragma once
+
+#include <string>
+
+#include "harmonium/models/boltzmann_machine.h"
+
+namespace harmonium {
+
+// Restricted Boltzmann machine: an observed layer "visible" and a layer "hidden", any pair of unit types
+// ("bernoulli:784", "gaussian:64", "softmax:20x21").
+[[nodiscard]] BoltzmannMachine make_rbm(const std::string& visible, const std::string& hidden, at::ScalarType type = at::kFloat);
+
+// Joint model of data and label: observed layers "visible" and "label" (one softmax group), both joined to "hidden".
+[[nodiscard]] BoltzmannMachine make_classification_rbm(const std::string& visible, std::int64_t classes,
+                                                       const std::string& hidden, at::ScalarType type = at::kFloat);
+
+// Chain visible – hidden1 – hidden2 – …: a deep Boltzmann machine.
+[[nodiscard]] BoltzmannMachine make_chain(const std::vector<std::string>& layers, at::ScalarType type = at::kFloat);
+
+// Weights ~ N(0, scale²), biases zero; observed layers get the biases (and precisions) that match `data_moments` of
+// independent units where given: one list per observed layer, smoothed away from certainty.
+void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
+                const std::vector<std::vector<at::Tensor>>& data_moments = {});
+
+// log p(label | visible) of a classification RBM, rows × classes (float64), in closed form by the free energies.
+[[nodiscard]] at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Tensor& visible);
+
+}  // namespace harmonium
