@@ -1,0 +1,26 @@
+// Block Gibbs sampling: every block of mutually independent layers is redrawn given all others, block after block.
+//
+// One sweep visits the blocks in order (an RBM: visible given hidden, then hidden given visible) and leaves the machine's
+// distribution invariant. Cost per sweep and row: two products with every weight matrix.
+#pragma once
+
+#include "harmonium/models/boltzmann_machine.h"
+
+namespace harmonium {
+
+// Runs `sweeps` sweeps on `state` in place; clamped layers keep their values. Returns the fields of the block drawn last,
+// so that moments can use its expectations without computing them again.
+Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1, const LayerSet& clamped = {});
+
+// Draws the given layers (a block, or part of one) once, given the others.
+Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers);
+
+// Known values of some units: per layer a tensor (rows × width, or 1 × width) with NaN where a unit is free, undefined
+// where the whole layer is. A softmax group is known as a whole or not at all.
+using KnownUnits = std::vector<at::Tensor>;
+
+// Gibbs sampling of the free units given the known ones: units of a layer are independent given the other layers, so
+// drawing all of them and putting the known values back is a draw of the free ones.
+void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, const KnownUnits& known);
+
+}  // namespace harmonium
