@@ -1,0 +1,14 @@
+#include "harmonium/gradients/cd.h"
+
+#include "harmonium/samplers/gibbs.h"
+
+namespace harmonium {
+
+Moments Cd::model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) {
+  particles_ = data;  // layers are replaced, not written to, so the batch itself is safe
+  sample_layers(machine, particles_, key.fold_in(0), machine.hidden());
+  const Fields fields = gibbs(machine, particles_, key.fold_in(1), sweeps_);
+  return machine.moments(particles_, fields);
+}
+
+}  // namespace harmonium

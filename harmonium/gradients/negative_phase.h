@@ -1,0 +1,37 @@
+// s_model: an estimate of the model's expected statistics, the half of the gradient that is hard.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harmonium/core/named_tensors.h"
+#include "harmonium/models/boltzmann_machine.h"
+
+namespace harmonium {
+
+class NegativePhase {
+ public:
+  virtual ~NegativePhase() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  // `data` is the batch, with observed layers defined. The key belongs to this update alone.
+  [[nodiscard]] virtual Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) = 0;
+  // The chains behind the last estimate, for geometry and pictures; empty where there are none.
+  [[nodiscard]] virtual const State& particles() const = 0;
+
+  // What the next update needs beyond the parameters.
+  [[nodiscard]] virtual NamedTensors state() const { return {}; }
+  virtual void restore(const NamedTensors&) {}
+};
+
+struct NegativePhaseOptions {
+  std::int64_t sweeps = 1;       // Gibbs sweeps per update (k of CD-k and PCD-k)
+  std::int64_t particles = 100;  // persistent chains (pcd)
+};
+
+// Names that make_negative_phase() knows, with a line for a help text.
+[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& negative_phases();
+[[nodiscard]] std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name, const NegativePhaseOptions& options);
+
+}  // namespace harmonium

@@ -1,0 +1,25 @@
+#include "harmonium/gradients/pcd.h"
+
+#include "harmonium/samplers/gibbs.h"
+
+namespace harmonium {
+
+Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
+  if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
+  const Fields fields = gibbs(machine, particles_, key.fold_in(1), options_.sweeps);
+  return machine.moments(particles_, fields);
+}
+
+NamedTensors Pcd::state() const {
+  NamedTensors tensors;
+  for (std::size_t layer = 0; layer < particles_.layers.size(); ++layer)
+    tensors.emplace_back(format("particles.{}", layer), particles_.layers[layer]);
+  return tensors;
+}
+
+void Pcd::restore(const NamedTensors& tensors) {
+  particles_ = {};
+  for (const auto& [name, value] : tensors) particles_.layers.push_back(value.clone());
+}
+
+}  // namespace harmonium

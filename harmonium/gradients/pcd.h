@@ -1,0 +1,25 @@
+// Persistent contrastive divergence (Younes 1989; Tieleman 2008): M chains kept from update to update, k sweeps each.
+//
+// Asymptotically unbiased as the learning rate falls. The block drawn last enters by its expectation. Cost: 2k products
+// per particle.
+#pragma once
+
+#include "harmonium/gradients/negative_phase.h"
+
+namespace harmonium {
+
+class Pcd final : public NegativePhase {
+ public:
+  explicit Pcd(const NegativePhaseOptions& options) : options_(options) {}
+  [[nodiscard]] std::string name() const override { return "pcd"; }
+  [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
+  [[nodiscard]] const State& particles() const override { return particles_; }
+  [[nodiscard]] NamedTensors state() const override;
+  void restore(const NamedTensors& tensors) override;
+
+ private:
+  NegativePhaseOptions options_;
+  State particles_;  // empty until the first update
+};
+
+}  // namespace harmonium

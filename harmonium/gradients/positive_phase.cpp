@@ -1,0 +1,16 @@
+#include "harmonium/gradients/positive_phase.h"
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+Moments data_moments(const BoltzmannMachine& machine, const State& data) {
+  for (const EdgeInfo& edge : machine.topology().edges)
+    require(machine.layers()[edge.lower].observed || machine.layers()[edge.upper].observed,
+            "hidden layers '{}' and '{}' are joined: their posterior has no closed form, so this machine cannot be "
+            "trained without approximate inference",
+            machine.layers()[edge.lower].name, machine.layers()[edge.upper].name);
+  return machine.moments(data, machine.fields(machine.hidden(), data));
+}
+
+}  // namespace harmonium
