@@ -1,0 +1,22 @@
+// Intervals for log-mean-exp estimates by resampling, because importance weights are anything but Gaussian.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "harmonium/core/key.h"
+
+namespace harmonium {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// log of the average of e^{log_weights}.
+[[nodiscard]] double log_mean_exp(const at::Tensor& log_weights);
+// (Σw)² / Σw²: how many equal weights would be as good.
+[[nodiscard]] double effective_sample_size(const at::Tensor& log_weights);
+// Percentile interval of log_mean_exp over `resamples` draws of the weights with replacement.
+[[nodiscard]] Interval bootstrap_log_mean_exp(const at::Tensor& log_weights, const Key& key, double coverage = 0.95,
+                                              std::int64_t resamples = 1000);
+
+}  // namespace harmonium
