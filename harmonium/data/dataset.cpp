@@ -1,0 +1,110 @@
+#include "harmonium/data/dataset.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+// Rows looked at together in a pass over a whole table: large enough to be fast, small enough to stay in cache as
+// floats.
+constexpr std::int64_t chunk_rows = 1024;
+
+at::Tensor scaled(const at::Tensor& values, double scale) {
+  // Always a copy, so that nobody who works in place on the result changes the data.
+  at::Tensor result = values.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  return scale == 1.0 ? result : result.mul_(scale);
+}
+
+template <class Visit>
+void for_each_chunk(const Dataset& data, Visit visit) {
+  for (std::int64_t begin = 0; begin < data.rows(); begin += chunk_rows)
+    visit(begin, data.slice(begin, std::min(begin + chunk_rows, data.rows())).to_float());
+}
+
+// Throws `explain` for the first value, row by row, for which `accept` (tensor → boolean tensor) is false.
+template <class Accept>
+void require_every_value(const Dataset& data, Accept accept, const char* fault, const char* advice) {
+  for_each_chunk(data, [&](std::int64_t first_row, const at::Tensor& chunk) {
+    const at::Tensor accepted = accept(chunk);
+    if (accepted.all().item<bool>()) return;
+    const at::Tensor offenders = accepted.logical_not().nonzero();
+    const auto row = offenders[0][0].item<std::int64_t>(), column = offenders[0][1].item<std::int64_t>();
+    fail("{}: row {}, column {} (counted from 0) holds {}, which {}; {}", data.name, first_row + row, column,
+         chunk[row][column].item<float>(), fault, advice);
+  });
+}
+
+}  // namespace
+
+std::string to_string(Binarization binarization) {
+  switch (binarization) {
+    case Binarization::none:
+      return "none";
+    case Binarization::threshold:
+      return "threshold";
+    case Binarization::stochastic:
+      return "stochastic";
+  }
+  throw std::logic_error("unknown binarization");
+}
+
+Binarization parse_binarization(const std::string& name) {
+  for (const auto candidate : {Binarization::none, Binarization::threshold, Binarization::stochastic})
+    if (name == to_string(candidate)) return candidate;
+  fail("unknown binarization '{}': choose none, threshold or stochastic", name);
+}
+
+at::Tensor Dataset::gather(const at::Tensor& rows) const { return scaled(values.index_select(0, rows), scale); }
+
+at::Tensor Dataset::to_float() const { return scaled(values, scale); }
+
+bool Dataset::is_binary() const {
+  bool binary = true;
+  for_each_chunk(*this, [&](std::int64_t, const at::Tensor& chunk) {
+    binary = binary && chunk.eq(0).logical_or_(chunk.eq(1)).all().item<bool>();
+  });
+  return binary;
+}
+
+at::Tensor Dataset::column_means() const {
+  require(rows() > 0, "{}: the means of a table with no rows do not exist", name);
+  at::Tensor sum = at::zeros({columns()}, at::kDouble);
+  for_each_chunk(*this, [&](std::int64_t, const at::Tensor& chunk) { sum.add_(chunk.sum(0, false, at::kDouble)); });
+  return sum.div_(static_cast<double>(rows()));
+}
+
+Dataset Dataset::first(std::int64_t limit) const { return limit <= 0 ? *this : slice(0, std::min(limit, rows())); }
+
+Dataset Dataset::slice(std::int64_t begin, std::int64_t end) const {
+  require(0 <= begin && begin <= end && end <= rows(), "{}: there are no rows {} to {} in a table of {}", name, begin,
+          end, rows());
+  Dataset part = *this;
+  part.values = values.narrow(0, begin, end - begin);
+  if (labels.defined()) part.labels = labels.narrow(0, begin, end - begin);
+  return part;
+}
+
+Dataset Dataset::select(const at::Tensor& rows) const {
+  Dataset part = *this;
+  part.values = values.index_select(0, rows);
+  if (labels.defined()) part.labels = labels.index_select(0, rows);
+  return part;
+}
+
+void require_unit_interval(const Dataset& data) {
+  // NaN compares false with everything, so it is refused too.
+  require_every_value(
+      data, [](const at::Tensor& x) { return x.ge(0).logical_and_(x.le(1)); }, "is outside [0, 1]",
+      "Bernoulli units need probabilities or bits: rescale the data, or choose another unit type");
+}
+
+void require_binary(const Dataset& data) {
+  require_every_value(
+      data, [](const at::Tensor& x) { return x.eq(0).logical_or_(x.eq(1)); }, "is neither 0 nor 1",
+      "binarize the data first (threshold or stochastic)");
+}
+
+}  // namespace harmonium

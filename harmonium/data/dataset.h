@@ -1,0 +1,60 @@
+// A table of examples that knows what it is: where it came from, its picture shape, its labels and its binarization.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace harmonium {
+
+// How gray values become binary ones. Numbers measured under different binarizations are not comparable.
+enum class Binarization {
+  none,        // values are used as they are (gray values act as probabilities, or the data are already binary)
+  threshold,   // v = 1 where the gray value is at least one half
+  stochastic,  // v ~ Bernoulli(gray value), drawn from a named seed
+};
+
+[[nodiscard]] std::string to_string(Binarization binarization);
+[[nodiscard]] Binarization parse_binarization(const std::string& name);
+
+struct ImageShape {
+  std::int64_t height = 0, width = 0;
+  friend bool operator==(const ImageShape&, const ImageShape&) = default;
+};
+
+struct Dataset {
+  std::string name;        // as the user named it: "digits:train", "images.npy"
+  at::Tensor values;       // rows × columns; uint8 (bits or gray values) or float32
+  double scale = 1.0;      // what `values` is multiplied by to lie in [0, 1]; 1/255 for bytes of gray, 1 for bits
+  at::Tensor labels = {};  // rows, int64; undefined where the data have none
+  std::optional<ImageShape> image = std::nullopt;                 // columns as a picture, where they are one
+  Binarization binarization = Binarization::none;                 // how `values` were made from gray ones
+  std::optional<std::uint64_t> binarization_seed = std::nullopt;  // of a stochastic binarization
+
+  [[nodiscard]] std::int64_t rows() const { return values.defined() ? values.size(0) : 0; }
+  [[nodiscard]] std::int64_t columns() const { return values.defined() ? values.size(1) : 0; }
+  // Values of the given rows (int64 indices) as floats after `scale`.
+  [[nodiscard]] at::Tensor gather(const at::Tensor& rows) const;
+  // All values as floats after `scale`. Four times the memory of bytes: where a pass in chunks will do, use slice.
+  [[nodiscard]] at::Tensor to_float() const;
+  // True when every scaled value is exactly 0 or 1.
+  [[nodiscard]] bool is_binary() const;
+  // Mean of each column after `scale`, in float64.
+  [[nodiscard]] at::Tensor column_means() const;
+  // The first `limit` rows (all when limit <= 0 or larger than the table), sharing storage.
+  [[nodiscard]] Dataset first(std::int64_t limit) const;
+  // Rows begin … end−1 with their labels, sharing storage.
+  [[nodiscard]] Dataset slice(std::int64_t begin, std::int64_t end) const;
+  // The given rows (int64 indices, repeats allowed) with their labels, in that order.
+  [[nodiscard]] Dataset select(const at::Tensor& rows) const;
+};
+
+// What a Bernoulli visible layer can take: every scaled value in [0, 1]. Throws Error naming the data set and the row,
+// column (both counted from 0) and value of the first offender; NaN offends.
+void require_unit_interval(const Dataset& data);
+// Every scaled value exactly 0 or 1; throws like require_unit_interval.
+void require_binary(const Dataset& data);
+
+}  // namespace harmonium

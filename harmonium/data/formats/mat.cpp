@@ -1,0 +1,283 @@
+#include "harmonium/data/formats/mat.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/formats/bytes.h"
+#include "harmonium/data/formats/gzip.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr std::size_t file_header = 128, tag_size = 8;
+constexpr std::uint32_t type_int8 = 1, type_int32 = 5, type_uint32 = 6, type_matrix = 14, type_compressed = 15;
+constexpr std::uint32_t class_sparse = 5;
+constexpr std::uint32_t flag_complex = 0x08;
+
+// Types of stored values and classes of matrices have numbers of their own; values may be stored in a smaller type than
+// their class. Unsigned classes that tensors lack become the next larger type.
+struct Stored {
+  std::uint32_t type;
+  at::ScalarType scalar;
+  std::uint32_t size;
+  bool is_widened;  // unsigned bytes that have to be read as the signed type and masked
+};
+constexpr std::array<Stored, 9> stored_types{{{1, at::kChar, 1, false},
+                                              {2, at::kByte, 1, false},
+                                              {3, at::kShort, 2, false},
+                                              {4, at::kShort, 2, true},
+                                              {5, at::kInt, 4, false},
+                                              {6, at::kInt, 4, true},
+                                              {7, at::kFloat, 4, false},
+                                              {9, at::kDouble, 8, false},
+                                              {12, at::kLong, 8, false}}};
+
+struct Class {
+  const char* name;
+  at::ScalarType result;  // Undefined: cannot be read
+};
+constexpr std::array<Class, 18> classes{{{"unknown", at::ScalarType::Undefined},
+                                         {"cell", at::ScalarType::Undefined},
+                                         {"struct", at::ScalarType::Undefined},
+                                         {"object", at::ScalarType::Undefined},
+                                         {"char", at::ScalarType::Undefined},
+                                         {"sparse", at::kFloat},
+                                         {"double", at::kDouble},
+                                         {"single", at::kFloat},
+                                         {"int8", at::kChar},
+                                         {"uint8", at::kByte},
+                                         {"int16", at::kShort},
+                                         {"uint16", at::kInt},
+                                         {"int32", at::kInt},
+                                         {"uint32", at::kLong},
+                                         {"int64", at::kLong},
+                                         {"uint64", at::kLong},
+                                         {"function", at::ScalarType::Undefined},
+                                         {"opaque", at::ScalarType::Undefined}}};
+
+struct Element {
+  std::uint32_t type = 0;
+  std::size_t offset = 0;  // of the data, within the bytes being read
+  std::string_view data;
+};
+
+// A walk over the elements of a file, or of one matrix.
+class Elements {
+ public:
+  Elements(std::string_view bytes, std::size_t start, std::endian order, const std::string& where)
+      : bytes_(bytes), at_(start), order_(order), where_(where) {}
+
+  [[nodiscard]] bool at_end() const { return at_ >= bytes_.size(); }
+  [[nodiscard]] std::size_t offset() const { return at_; }
+
+  Element next() {
+    require(bytes_.size() - std::min(at_, bytes_.size()) >= tag_size,
+            "{}: the file ends at byte {}, inside the tag of an element; it was cut short", where_, bytes_.size());
+    const auto first = load<std::uint32_t>(bytes_, at_, order_);
+    Element element;
+    std::size_t size = first >> 16;
+    if (size != 0) {  // the small form: type, size and up to four bytes of data in the eight bytes of a tag
+      element.type = first & 0xFFFF;
+      element.offset = at_ + 4;
+      require(size <= 4, "{}: damaged element at byte {}", where_, at_);
+      at_ += tag_size;
+    } else {
+      element.type = first;
+      size = load<std::uint32_t>(bytes_, at_ + 4, order_);
+      element.offset = at_ + tag_size;
+      require(size <= bytes_.size() - element.offset,
+              "{}: the element at byte {} claims {} bytes, only {} follow; the file was cut short or is damaged",
+              where_, at_, size, bytes_.size() - element.offset);
+      // All but compressed elements are padded to a multiple of eight bytes.
+      at_ = element.offset + (element.type == type_compressed ? size : (size + 7) / 8 * 8);
+    }
+    element.data = bytes_.substr(element.offset, size);
+    return element;
+  }
+  Element next(std::uint32_t type, const char* what) {
+    const std::size_t start = at_;
+    const Element element = next();
+    require(element.type == type, "{}: byte {}: expected the {} of a matrix, found an element of type {}", where_,
+            start, what, element.type);
+    return element;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_;
+  std::endian order_;
+  const std::string& where_;
+};
+
+struct Header {
+  MatVariable variable;
+  std::uint32_t class_id = 0;
+};
+
+std::endian byte_order(std::string_view bytes) {
+  return bytes.substr(126, 2) == "IM" ? std::endian::little : std::endian::big;
+}
+
+Header read_matrix_header(Elements& elements, std::endian order, const std::string& where) {
+  Header header;
+  const Element flags = elements.next(type_uint32, "flags");
+  require(flags.data.size() == 8, "{}: bad flags of a matrix at byte {}", where, flags.offset);
+  const auto bits = load<std::uint32_t>(flags.data, 0, order);
+  header.class_id = bits & 0xFF;
+  header.class_id = header.class_id < classes.size() ? header.class_id : 0;
+  header.variable.kind = classes[header.class_id].name;
+  const bool is_complex = ((bits >> 8) & flag_complex) != 0;
+  if (is_complex) header.variable.kind = "complex " + header.variable.kind;
+  if (classes[header.class_id].name == std::string_view("opaque")) return header;  // has neither sizes nor a name here
+
+  const Element sizes = elements.next(type_int32, "sizes");
+  require(sizes.data.size() % 4 == 0 && sizes.data.size() <= 32 * 4, "{}: bad sizes of a matrix at byte {}", where,
+          sizes.offset);
+  for (std::size_t i = 0; i < sizes.data.size(); i += 4) {
+    header.variable.shape.push_back(load<std::int32_t>(sizes.data, i, order));
+    require(header.variable.shape.back() >= 0, "{}: negative size of a matrix at byte {}", where, sizes.offset + i);
+  }
+  header.variable.name = std::string(elements.next(type_int8, "name").data);
+  header.variable.is_readable =
+      !is_complex && header.variable.shape.size() == 2 && classes[header.class_id].result != at::ScalarType::Undefined;
+  return header;
+}
+
+// Values of any stored type, as `count` numbers of type `result`.
+at::Tensor read_values(const Element& element, std::int64_t count, at::ScalarType result, std::endian order,
+                       const std::string& where) {
+  const auto* stored = std::ranges::find(stored_types, element.type, &Stored::type);
+  require(stored != stored_types.end(), "{}: byte {}: values of type {} are not supported", where, element.offset,
+          element.type);
+  const std::array shape{count};
+  require(bytes_needed(shape, stored->size) == element.data.size(),
+          "{}: byte {}: the matrix has {} values of {} bytes, but {} bytes are stored", where, element.offset, count,
+          stored->size, element.data.size());
+  const at::Tensor raw = tensor_from_bytes(element.data, stored->scalar, shape, order);
+  if (!stored->is_widened) return raw.to(result);
+  const std::int64_t mask = stored->size == 2 ? 0xFFFF : 0xFFFFFFFF;
+  return raw.to(at::kLong).bitwise_and(mask).to(result);
+}
+
+at::Tensor read_sparse(Elements& elements, std::int64_t rows, std::int64_t columns, std::endian order,
+                       const std::string& where) {
+  // MATLAB writes these as int32, libmatio as uint32: as int32 a number beyond either's range is seen to be negative.
+  const Element row_numbers = elements.next(), column_starts = elements.next();
+  for (const Element& element : {row_numbers, column_starts}) {
+    require(element.type == type_int32 || element.type == type_uint32,
+            "{}: byte {}: expected row numbers and column starts of a sparse matrix, found an element of type {}",
+            where, element.offset, element.type);
+  }
+  const Element data = elements.next();
+  require(static_cast<std::int64_t>(column_starts.data.size()) == (columns + 1) * 4,
+          "{}: byte {}: {} columns need {} column starts, {} bytes are stored", where, column_starts.offset, columns,
+          columns + 1, column_starts.data.size());
+  std::vector<std::int64_t> starts;
+  for (std::int64_t c = 0; c <= columns; ++c)
+    starts.push_back(load<std::int32_t>(column_starts.data, static_cast<std::size_t>(c) * 4, order));
+  const auto stored = static_cast<std::int64_t>(row_numbers.data.size() / 4);
+  const std::int64_t count = starts.back();
+  require(starts.front() == 0 && std::ranges::is_sorted(starts) && count <= stored,
+          "{}: byte {}: the column starts do not rise from 0 to the number of values", where, column_starts.offset);
+
+  // Nothing in the file vouches for the zeros, so how many there may be is a matter of judgement.
+  constexpr std::int64_t max_expansion = 1024, max_values = std::int64_t{1} << 28;
+  const std::array shape{rows, columns};
+  const auto dense = bytes_needed(shape, 1);
+  require(dense.has_value() &&
+              *dense <= static_cast<std::uint64_t>(std::min(max_values, max_expansion * (stored + columns + 1))),
+          "{}: the sparse matrix at byte {} of {} with {} values is too empty to be used as a dense one", where,
+          row_numbers.offset, shape_text(shape), count);
+
+  // The values may be stored with room to spare (nzmax); only the first `count` mean something.
+  const auto* type = std::ranges::find(stored_types, data.type, &Stored::type);
+  require(type != stored_types.end(), "{}: byte {}: values of type {} are not supported", where, data.offset,
+          data.type);
+  const at::Tensor values =
+      read_values(data, static_cast<std::int64_t>(data.data.size() / type->size), at::kFloat, order, where);
+  require(values.numel() >= count, "{}: byte {}: {} values are stored, the columns need {}", where, data.offset,
+          values.numel(), count);
+  at::Tensor result = at::zeros({rows, columns}, at::kFloat);
+  const float* from = values.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (std::int64_t c = 0; c < columns; ++c) {
+    for (std::int64_t k = starts[static_cast<std::size_t>(c)]; k < starts[static_cast<std::size_t>(c) + 1]; ++k) {
+      const std::size_t at = static_cast<std::size_t>(k) * 4;
+      const std::int64_t row = load<std::int32_t>(row_numbers.data, at, order);
+      require(row >= 0 && row < rows, "{}: byte {}: row number {} of a matrix of {} rows", where,
+              row_numbers.offset + at, row, rows);
+      to[row * columns + c] = from[k];
+    }
+  }
+  return result;
+}
+
+// The matrix in the element at the walk's position, unpacked if need be. `unpacked` keeps what the view points to.
+struct Matrix {
+  std::string unpacked;
+  std::string where;
+  std::string_view data;
+};
+
+std::unique_ptr<Matrix> next_matrix(Elements& elements, std::endian order, const std::string& where) {
+  const std::size_t start = elements.offset();
+  Element element = elements.next();
+  auto matrix = std::make_unique<Matrix>();
+  matrix->where = where;
+  matrix->data = element.data;
+  if (element.type == type_compressed) {
+    matrix->where = format("{}, variable at byte {}", where, start);
+    matrix->unpacked = inflate_zlib(element.data, matrix->where);
+    Elements inner(matrix->unpacked, 0, order, matrix->where);
+    element = inner.next();
+    matrix->data = element.data;
+  } else {
+    matrix->where = format("{}, matrix at byte {}", where, start);
+  }
+  if (element.type != type_matrix) return nullptr;  // something newer: passed over, as the format's page demands
+  return matrix;
+}
+
+}  // namespace
+
+bool is_mat(std::string_view bytes) {
+  return bytes.size() >= file_header && (bytes.substr(126, 2) == "IM" || bytes.substr(126, 2) == "MI") &&
+         load<std::uint16_t>(bytes, 124, byte_order(bytes)) == 0x0100;
+}
+
+std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& where) {
+  require(is_mat(bytes), "{}: not a MATLAB file of version 5 (bytes 124–127); save it with -v7", where);
+  const std::endian order = byte_order(bytes);
+  std::vector<MatVariable> variables;
+  for (Elements elements(bytes, file_header, order, where); !elements.at_end();) {
+    const std::size_t offset = elements.offset();
+    const auto matrix = next_matrix(elements, order, where);
+    if (matrix == nullptr || matrix->data.empty()) continue;
+    Elements parts(matrix->data, 0, order, matrix->where);
+    variables.push_back(read_matrix_header(parts, order, matrix->where).variable);
+    variables.back().offset = offset;
+  }
+  return variables;
+}
+
+at::Tensor read_mat_variable(std::string_view bytes, const MatVariable& variable, const std::string& where) {
+  const std::endian order = byte_order(bytes);
+  Elements elements(bytes, variable.offset, order, where);
+  const auto matrix = next_matrix(elements, order, where);
+  Elements parts(matrix->data, 0, order, matrix->where);
+  const Header header = read_matrix_header(parts, order, matrix->where);
+  require(header.variable.is_readable, "{}: {} is not a real numeric matrix of two dimensions", matrix->where,
+          printable(header.variable.name));
+  const std::int64_t rows = header.variable.shape[0], columns = header.variable.shape[1];
+  if (header.class_id == class_sparse) return read_sparse(parts, rows, columns, order, matrix->where);
+  // Two sizes of 31 bits cannot overflow 63. Values lie column by column.
+  return read_values(parts.next(), rows * columns, classes[header.class_id].result, order, matrix->where)
+      .view({columns, rows})
+      .t()
+      .contiguous();
+}
+
+}  // namespace harmonium

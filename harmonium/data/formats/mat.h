@@ -1,0 +1,35 @@
+// MATLAB files of version 5 (what `save` writes with -v6 and -v7), after "MAT-File Format", MathWorks 2023:
+//
+//   bytes 0–123  text   124–125  version 0x0100   126–127  "IM" little-endian or "MI" big-endian
+//   then elements: 4 bytes type, 4 bytes size, data. At the top they are matrices, or matrices packed by zlib; inside
+//   a matrix follow flags, sizes, name and values, column by column. Sparse matrices store row numbers and column
+//   starts.
+//
+// libmatio reads more kinds, but believes the sizes it is told (a file of 500 bytes makes it allocate gigabytes), so
+// the real numeric and sparse matrices that a data set can be are read here. Others are listed and passed over.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace harmonium {
+
+struct MatVariable {
+  std::string name;
+  std::string kind;  // "double", "sparse", "cell", …
+  std::vector<std::int64_t> shape;
+  bool is_readable = false;  // a real numeric or sparse matrix of two dimensions
+  std::size_t offset = 0;    // of its element in the file
+};
+
+[[nodiscard]] bool is_mat(std::string_view bytes);
+[[nodiscard]] std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& where);
+// A variable that list_mat called readable, rows × columns, in the type of its class; sparse ones as dense float32.
+[[nodiscard]] at::Tensor read_mat_variable(std::string_view bytes, const MatVariable& variable,
+                                           const std::string& where);
+
+}  // namespace harmonium
