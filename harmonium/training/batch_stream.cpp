@@ -1,0 +1,47 @@
+#include "harmonium/training/batch_stream.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
+#include "harmonium/kernels/random.h"
+
+namespace harmonium {
+
+BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& key)
+    : data_(std::move(data)), options_(options), key_(key) {
+  require(data_.rows() > 0, "{}: there are no rows to train on", data_.name);
+  require(options.batch >= 1, "the batch size must be at least 1, not {}", options.batch);
+  if (options.classes > 0) require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
+}
+
+const at::Tensor& BatchStream::order(std::int64_t epoch) {
+  const auto known = std::ranges::find(orders_, epoch, &std::pair<std::int64_t, at::Tensor>::first);
+  if (known != orders_.end()) return known->second;
+  std::erase_if(orders_, [&](const auto& entry) { return entry.first < epoch - 1; });
+  orders_.emplace_back(epoch, permutation(key_.fold_in(0).fold_in(static_cast<std::uint64_t>(epoch)), data_.rows()));
+  return orders_.back().second;
+}
+
+std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
+  const std::int64_t rows = data_.rows();
+  std::vector<at::Tensor> pieces;
+  for (std::int64_t position = update * options_.batch, left = options_.batch; left > 0;) {
+    const std::int64_t offset = position % rows, take = std::min(left, rows - offset);
+    pieces.push_back(order(position / rows).narrow(0, offset, take));
+    position += take;
+    left -= take;
+  }
+  const at::Tensor chosen = pieces.size() == 1 ? pieces.front() : at::cat(pieces);
+  at::Tensor values = data_.gather(chosen);
+  if (options_.shrink != 0) values = values.mul_(1 - 2 * options_.shrink).add_(options_.shrink);
+  values = binarize(values, options_.binarization, key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update)));
+  if (options_.classes == 0) return {values};
+  return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
+}
+
+double BatchStream::epoch(std::int64_t update) const {
+  return static_cast<double>(update) * static_cast<double>(options_.batch) / static_cast<double>(data_.rows());
+}
+
+}  // namespace harmonium

@@ -1,0 +1,40 @@
+// Batches by number: update u of a seed is always the same rows with the same random bits, whatever came before.
+//
+// Rows are visited in a fresh random order every epoch; a batch may straddle two epochs. Nothing needs saving for a
+// resume. Gray values are binarized anew at every update (stochastic) unless told otherwise.
+#pragma once
+
+#include <vector>
+
+#include "harmonium/core/key.h"
+#include "harmonium/data/dataset.h"
+
+namespace harmonium {
+
+struct BatchOptions {
+  std::int64_t batch = 100;
+  Binarization binarization = Binarization::none;
+  double shrink = 0;        // values x become x(1 − 2·shrink) + shrink, as published recipes do with gray values
+  std::int64_t classes = 0;  // > 0: batches carry a one-hot label as a second tensor
+};
+
+class BatchStream {
+ public:
+  BatchStream(Dataset data, const BatchOptions& options, const Key& key);
+
+  // One float32 tensor per observed layer: values, and labels where asked for.
+  [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
+  [[nodiscard]] const Dataset& data() const { return data_; }
+  [[nodiscard]] double epoch(std::int64_t update) const;
+
+ private:
+  [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
+
+  Dataset data_;
+  BatchOptions options_;
+  Key key_;
+  // The orders of the current epoch and the next, enough for a batch on the border.
+  std::vector<std::pair<std::int64_t, at::Tensor>> orders_;
+};
+
+}  // namespace harmonium

@@ -1,0 +1,88 @@
+#include "harmonium/training/files/evaluation.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+EstimateKind parse_kind(const std::string& name) {
+  for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound})
+    if (to_string(kind) == name) return kind;
+  return EstimateKind::estimate;
+}
+
+Estimate estimate_from_json(const json& from) {
+  Estimate estimate{.value = from.at("value"), .low = from.at("low"), .high = from.at("high"), .kind = parse_kind(from.at("kind")),
+                    .method = from.value("method", ""), .effective_samples = std::nullopt};
+  if (from.contains("chains") && from.at("chains").is_number()) estimate.chains = from.at("chains");
+  if (from.contains("betas") && from.at("betas").is_number()) estimate.betas = from.at("betas");
+  if (from.contains("effective_samples") && from.at("effective_samples").is_number()) estimate.effective_samples = from.at("effective_samples");
+  return estimate;
+}
+
+std::filesystem::path path_in(const std::filesystem::path& folder) { return folder / "evaluations.jsonl"; }
+
+}  // namespace
+
+json to_json(const Evaluation& evaluation) {
+  const Estimate& z = evaluation.log_z;
+  json result;
+  result["model"] = evaluation.model;
+  result["data"] = evaluation.data.empty() ? json(nullptr) : json(evaluation.data);
+  result["n"] = evaluation.n;
+  result["binarization"] = evaluation.binarization.empty() ? json(nullptr) : json(evaluation.binarization);
+  result["log_z"] = {{"value", z.value}, {"low", z.low}, {"high", z.high}, {"kind", to_string(z.kind)}, {"method", z.method},
+                     {"chains", z.chains > 0 ? json(z.chains) : json(nullptr)}, {"betas", z.betas > 0 ? json(z.betas) : json(nullptr)},
+                     {"effective_samples", z.effective_samples ? json(*z.effective_samples) : json(nullptr)}};
+  if (const auto& l = evaluation.log_likelihood)
+    result["log_likelihood"] = {{"value", l->value}, {"low", l->low}, {"high", l->high}, {"kind", to_string(l->kind)}};
+  else
+    result["log_likelihood"] = nullptr;
+  return result;
+}
+
+Evaluation evaluation_from_json(const json& from) {
+  Evaluation evaluation{.model = from.at("model"), .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(), .n = from.at("n"),
+                        .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
+                        .log_z = estimate_from_json(from.at("log_z")), .log_likelihood = std::nullopt};
+  if (!from.at("log_likelihood").is_null()) {
+    evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
+    evaluation.log_likelihood->method = evaluation.log_z.method;
+  }
+  return evaluation;
+}
+
+std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
+  std::vector<Evaluation> evaluations;
+  if (!std::filesystem::exists(path_in(folder))) return evaluations;
+  std::istringstream lines(read_file(path_in(folder)));
+  std::string line;
+  for (std::int64_t number = 1; std::getline(lines, line); ++number) {
+    try {
+      evaluations.push_back(evaluation_from_json(json::parse(line)));
+    } catch (const json::exception& error) {
+      fail("{}, line {}: not an evaluation ({})", path_in(folder).string(), number, error.what());
+    }
+  }
+  return evaluations;
+}
+
+void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {
+  std::vector<Evaluation> all = read_evaluations(folder);
+  std::erase_if(all, [&](const Evaluation& old) {
+    return old.data == evaluation.data && old.n == evaluation.n && old.binarization == evaluation.binarization && old.log_z.method == evaluation.log_z.method;
+  });
+  all.push_back(evaluation);
+  std::string text;
+  for (const Evaluation& each : all) text += to_json(each).dump() + "\n";
+  write_file_atomically(path_in(folder), text);
+}
+
+}  // namespace harmonium

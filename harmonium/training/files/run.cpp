@@ -1,0 +1,155 @@
+#include "harmonium/training/files/run.h"
+
+#include <chrono>
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/models/builders.h"
+#include "harmonium/training/files/checkpoint.h"
+#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/monitor.h"
+#include "harmonium/training/trainer.h"
+
+namespace harmonium {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
+  if (config.model != "classification_rbm") return 0;
+  require(train.labels.defined(), "{}: a classification_rbm needs labels, and the data have none", train.name);
+  return train.labels.max().item<std::int64_t>() + 1;
+}
+
+// Streams of the run's seed, by purpose.
+enum : std::uint64_t { initial_stream = 1, batch_stream = 2, update_stream = 3, monitor_stream = 4 };
+
+Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine) {
+  const Key key(config.seed);
+  BatchStream batches(data.train,
+                      {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink, .classes = classes_of(config, data.train)},
+                      key.fold_in(batch_stream));
+  auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps, .particles = config.particles});
+  auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters());
+  const StepOptions step{.rate_bias = config.rate_bias, .rate_weights = config.rate_weights, .schedule = parse_schedule(config.schedule),
+                         .schedule_tau = config.schedule_tau, .momentum = config.momentum, .weight_decay = config.weight_decay};
+  const TrainerOptions options{.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(update_stream).bits()};
+  return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
+}
+
+// Updates per second over the last few seconds.
+class Speedometer {
+ public:
+  void tick(std::int64_t update, double seconds) {
+    if (seconds - seconds_ < 0.5 && rate_ > 0) return;
+    if (seconds > seconds_ && update > update_) {
+      const double now = static_cast<double>(update - update_) / (seconds - seconds_);
+      rate_ = rate_ > 0 ? 0.7 * rate_ + 0.3 * now : now;
+    }
+    update_ = update;
+    seconds_ = seconds;
+  }
+  [[nodiscard]] double rate() const { return rate_; }
+
+ private:
+  std::int64_t update_ = 0;
+  double seconds_ = 0, rate_ = 0;
+};
+
+}  // namespace
+
+Model initial_model(const RunConfig& config, const RunData& data) {
+  const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
+  const std::string hidden = plain_number ? "bernoulli:" + config.hidden : config.hidden;
+  const std::int64_t classes = classes_of(config, data.train);
+  Model model{classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden)};
+  const Unit& visible = model.machine.unit(0);
+  require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
+          data.train.columns(), config.visible, visible.width());
+  // Averages of the gray values are the expected averages of their binary draws.
+  constexpr std::int64_t enough_rows = 20'000;
+  const at::Tensor sample = data.train.first(enough_rows).to_float();
+  const std::string complaint = visible.complaint(sample);
+  require(complaint.empty(), "{}: {}. Use --visible gaussian for real values, or scale the data", data.train.name, complaint);
+  if (data.valid.rows() > 0)
+    require(data.valid.columns() == data.train.columns(), "validation data {} have {} columns, training data {} have {}",
+            data.valid.name, data.valid.columns(), data.train.name, data.train.columns());
+  model.data_moments.push_back(visible.moments(sample, {}));
+  if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
+  if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
+  initialize(model.machine, Key(config.seed).fold_in(initial_stream), config.initial_weights, model.data_moments);
+  model.kind = config.model;
+  model.image = data.train.image;
+  model.notes = {{"data", config.data}, {"binarization", to_string(data.binarization)}, {"gradient", config.gradient},
+                 {"optimizer", config.optimizer}, {"seed", std::to_string(config.seed)}};
+  return model;
+}
+
+RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text, const RunData& data, const RunHooks& hooks) {
+  Model model = initial_model(config, data);
+  Trainer trainer = make_trainer(config, data, model.machine.to(model.machine.scalar_type()));
+  const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train), Key(config.seed).fold_in(monitor_stream).bits());
+  const MetricsLog log(folder / "metrics.jsonl");
+  const fs::path checkpoints = folder / "checkpoint";
+  std::map<std::string, double> metrics;
+  double seconds_before = 0;
+
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
+  if (const auto loaded = read_checkpoint(checkpoints)) {
+    if (!loaded->warning.empty()) hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
+    trainer.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
+    seconds_before = loaded->checkpoint.seconds;
+    log.truncate_after(trainer.update());
+    for (const MetricsRow& row : log.read()) metrics = row.values;
+  } else {
+    write_file_atomically(folder / "config.toml", config_text);
+    log.truncate_after(-1);
+  }
+
+  // The clock runs for updates only: measuring and saving are not training.
+  double seconds = seconds_before;
+  Clock::time_point last_save = Clock::now();
+  std::int64_t saved_update = trainer.update();
+  const auto save = [&] {
+    trainer.check();  // never over a good checkpoint with a bad one
+    write_checkpoint(checkpoints, {.update = trainer.update(), .seconds = seconds, .tensors = trainer.state()});
+    last_save = Clock::now();
+    saved_update = trainer.update();
+  };
+  const auto measure = [&] {
+    metrics = monitor.measure(trainer.averaged(), trainer.update());
+    metrics["gradient_norm"] = trainer.gradient_norm();
+    metrics["epoch"] = trainer.epoch();
+    log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});
+  };
+
+  Speedometer speed;
+  if (trainer.update() == 0) measure();
+  while (!trainer.finished()) {
+    const Clock::time_point start = Clock::now();
+    trainer.step();
+    seconds += seconds_since(start);
+    const std::int64_t update = trainer.update();
+    speed.tick(update, seconds);
+    if (update % config.log_every == 0 || trainer.finished()) measure();
+    const bool stop = hooks.stop_requested();
+    if (stop || trainer.finished() || update % config.checkpoint_every == 0 || seconds_since(last_save) > 60 * config.checkpoint_minutes) save();
+    hooks.progress({.update = update, .total = config.updates, .seconds = seconds, .updates_per_second = speed.rate(), .metrics = metrics});
+    if (stop && !trainer.finished()) break;
+  }
+  if (trainer.finished()) {
+    if (saved_update != trainer.update()) save();
+    model.machine = trainer.averaged();
+    model.notes["updates"] = std::to_string(config.updates);
+    write_model(folder / "model.safetensors", model);
+  }
+  return {.updates = trainer.update(), .seconds = seconds, .finished = trainer.finished(), .metrics = metrics};
+}
+
+}  // namespace harmonium

@@ -1,0 +1,55 @@
+// A training run in a folder: config.toml, metrics.jsonl, checkpoint/, model.safetensors.
+//
+// A run can be stopped at any moment, by request or by force, and taken up again: it then ends with the same bytes in
+// model.safetensors as one that was never stopped.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/training/files/model_file.h"
+#include "harmonium/training/run_config.h"
+
+namespace harmonium {
+
+struct RunProgress {
+  std::int64_t update = 0, total = 0;
+  double seconds = 0;                          // of training so far, earlier sittings included
+  double updates_per_second = 0;               // lately
+  const std::map<std::string, double>& metrics;  // the latest
+};
+
+struct RunHooks {
+  std::function<bool()> stop_requested = [] { return false; };          // asked after every update
+  std::function<void(const RunProgress&)> progress = [](const RunProgress&) {};  // after every update
+  std::function<void(const std::string&)> message = [](const std::string&) {};   // a sentence for a person
+};
+
+struct RunResult {
+  std::int64_t updates = 0;
+  double seconds = 0;
+  bool finished = false;
+  std::map<std::string, double> metrics = {};
+};
+
+// What a configuration resolves to, once its data are open.
+struct RunData {
+  Dataset train, valid;  // valid may have no rows
+  Binarization binarization = Binarization::none;
+};
+
+// Opens the data and replaces every "auto" and zero in the configuration by what it stands for.
+[[nodiscard]] RunData resolve(RunConfig& config);
+
+// A machine with initial parameters, as the configuration describes it.
+[[nodiscard]] Model initial_model(const RunConfig& config, const RunData& data);
+
+// Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
+// `config` must be resolved. `config_text` is kept as config.toml.
+[[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config, const std::string& config_text,
+                                     const RunData& data, const RunHooks& hooks);
+
+}  // namespace harmonium

@@ -1,0 +1,30 @@
+// The numbers one watches while training, on a fixed sample of rows. All are cheap and none is a likelihood.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/models/boltzmann_machine.h"
+
+namespace harmonium {
+
+class Monitor {
+ public:
+  // Takes at most `rows` rows of each set and binarizes gray values once, by `seed`. `valid` may have no rows.
+  Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes, std::uint64_t seed,
+          std::int64_t rows = 500);
+
+  // Names and values:
+  //   pseudo_log_likelihood  Σ_i log p(v_i | v_−i) on validation rows (else training rows), estimated from one random
+  //                          unit per row; binary visible units only
+  //   free_energy_gap        mean F(valid) − mean F(train): grows when the model overfits
+  //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]
+  [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine, std::int64_t update) const;
+
+ private:
+  std::vector<at::Tensor> train_, valid_;  // one tensor per observed layer
+  Key key_;
+};
+
+}  // namespace harmonium

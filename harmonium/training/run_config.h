@@ -1,0 +1,82 @@
+// Everything that defines a training run, with its defaults. Flags, TOML files and resumed runs all read this list.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace harmonium {
+
+struct RunConfig {
+  std::string data = "digits";
+  std::string valid = "auto";
+  std::string binarize = "auto";
+  double shrink = 0;
+  std::int64_t limit = 0;
+  std::string label_column = "none";
+
+  std::string model = "rbm";
+  std::string visible = "auto";
+  std::string hidden = "100";
+  double initial_weights = 0.01;
+
+  std::string gradient = "pcd";
+  std::int64_t particles = 0;
+  std::int64_t sweeps = 1;
+  std::string optimizer = "centering";
+  double rate_weights = 0;
+  double rate_bias = 0;
+  std::string schedule = "linear";
+  double schedule_tau = 1000;
+  double momentum = 0;
+  double weight_decay = 0;
+  std::int64_t updates = 10'000;
+  std::int64_t batch = 100;
+  double averaging = 100;
+
+  std::int64_t log_every = 0;
+  std::int64_t checkpoint_every = 1000;
+  double checkpoint_minutes = 5;
+  std::uint64_t seed = 0;
+
+  // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
+  // (rate_weights) alike; zero and "auto" mean "chosen for you" where the help says so.
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& visitor) {
+    visitor("data", self.data, "what to learn: NAME or PATH, with :train, :valid or :test (see `harmonium data list`)");
+    visitor("valid", self.valid, "data watched but never learnt from; auto: the set's own :valid part where it has one; none");
+    visitor("binarize", self.binarize, "gray values: none, threshold, stochastic (drawn anew at every update); auto: "
+                                       "stochastic for gray data");
+    visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
+    visitor("limit", self.limit, "use only so many rows (0: all)");
+    visitor("label_column", self.label_column, "where a text table keeps its label: none, first, last");
+    visitor("model", self.model, "rbm, or classification_rbm (joint model of data and label)");
+    visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
+    visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
+    visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
+    visitor("gradient", self.gradient, "negative phase: pcd, cd, exact");
+    visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
+    visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
+    visitor("optimizer", self.optimizer, "centering, sgd");
+    visitor("rate_weights", self.rate_weights, "initial learning rate of weights (0: the optimizer's own)");
+    visitor("rate_bias", self.rate_bias, "initial learning rate of biases (0: the optimizer's own)");
+    visitor("schedule", self.schedule, "learning rate over time: constant, linear (to zero), sqrt, inverse, sqrt_linear");
+    visitor("schedule_tau", self.schedule_tau, "time-scale in updates of sqrt and inverse schedules");
+    visitor("momentum", self.momentum, "inertia of the step (harms pcd)");
+    visitor("weight_decay", self.weight_decay, "L2 penalty on weights");
+    visitor("updates", self.updates, "how many updates to train");
+    visitor("batch", self.batch, "rows per update");
+    visitor("averaging", self.averaging, "time-scale in updates of the averaged model (1: none)");
+    visitor("log_every", self.log_every, "updates between lines of metrics (0: about 200 lines in all)");
+    visitor("checkpoint_every", self.checkpoint_every, "updates between checkpoints");
+    visitor("checkpoint_minutes", self.checkpoint_minutes, "minutes between checkpoints, if that is sooner");
+    visitor("seed", self.seed, "seed of everything random in training");
+  }
+};
+
+// The learning rates an optimizer has where none are given.
+struct Rates {
+  double bias = 0, weights = 0;
+};
+[[nodiscard]] Rates default_rates(const std::string& optimizer);
+
+}  // namespace harmonium

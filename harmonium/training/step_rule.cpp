@@ -1,0 +1,32 @@
+#include "harmonium/training/step_rule.h"
+
+namespace harmonium {
+
+void StepRule::penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const {
+  if (options_.weight_decay == 0) return;
+  for (const EdgeInfo& edge : topology.edges) gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
+}
+
+void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {
+  const double factor = schedule_factor(options_.schedule, update, total_, options_.schedule_tau);
+  Moments* target = &parameters;
+  if (options_.momentum != 0) {
+    if (velocity_.empty()) velocity_ = parameters.zeros_like();
+    velocity_.mul_(options_.momentum);
+    target = &velocity_;
+  }
+  target->add_some_(direction.pairwise, factor * options_.rate_weights);
+  target->add_some_(direction.unary, factor * options_.rate_bias);
+  if (target == &velocity_) parameters.add_(velocity_);
+}
+
+NamedTensors StepRule::state() const { return velocity_.entries(); }
+
+void StepRule::restore(const NamedTensors& tensors, const Moments& shape) {
+  velocity_ = {};
+  if (tensors.empty()) return;
+  velocity_ = shape.zeros_like();
+  for (const auto& [name, value] : velocity_.entries()) at::Tensor(value).copy_(find_tensor(tensors, name, "velocity"));
+}
+
+}  // namespace harmonium

@@ -1,0 +1,37 @@
+// From a direction to a change of the parameters: separate rates, a schedule, momentum and weight decay.
+#pragma once
+
+#include "harmonium/core/moments.h"
+#include "harmonium/core/topology.h"
+#include "harmonium/geometry/metric.h"
+#include "harmonium/training/schedule.h"
+
+namespace harmonium {
+
+struct StepOptions {
+  double rate_bias = 0.1;     // on the unary part of a direction
+  double rate_weights = 0.1;  // on the pairwise part
+  Schedule schedule = Schedule::linear;
+  double schedule_tau = 1000;  // updates
+  double momentum = 0;         // harms persistent chains, which cannot follow a parameter with inertia
+  double weight_decay = 0;     // L2, on weights only
+};
+
+class StepRule {
+ public:
+  StepRule(StepOptions options, std::int64_t total_updates) : options_(options), total_(total_updates) {}
+
+  // Turns the gradient of the likelihood into that of the penalized likelihood.
+  void penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const;
+  void apply_(Moments& parameters, const Direction& direction, std::int64_t update);
+
+  [[nodiscard]] NamedTensors state() const;
+  void restore(const NamedTensors& tensors, const Moments& shape);
+
+ private:
+  StepOptions options_;
+  std::int64_t total_;
+  Moments velocity_;  // empty without momentum
+};
+
+}  // namespace harmonium

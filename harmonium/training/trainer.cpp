@@ -1,0 +1,101 @@
+#include "harmonium/training/trainer.h"
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/gradients/positive_phase.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr std::int64_t check_every = 10;  // updates: a look at every parameter costs a few per cent of a small update
+constexpr double exploded = 1e4;          // natural parameters beyond this are certainties that nothing can move again
+
+NamedTensors with_prefix(const std::string& prefix, const NamedTensors& tensors) {
+  NamedTensors result;
+  for (const auto& [name, value] : tensors) result.emplace_back(prefix + name, value);
+  return result;
+}
+
+NamedTensors under_prefix(const std::string& prefix, const NamedTensors& tensors) {
+  NamedTensors result;
+  for (const auto& [name, value] : tensors)
+    if (name.starts_with(prefix)) result.emplace_back(name.substr(prefix.size()), value);
+  return result;
+}
+
+void copy_moments(Moments& target, const NamedTensors& source, const std::string& what) {
+  for (const auto& [name, value] : target.entries()) {
+    const at::Tensor& found = find_tensor(source, name, what);
+    require(found.sizes() == value.sizes(), "{}: tensor '{}' has the wrong shape", what, name);
+    at::Tensor(value).copy_(found);
+  }
+}
+
+}  // namespace
+
+Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> negative_phase,
+                 std::unique_ptr<Metric> metric, const StepOptions& step, const TrainerOptions& options)
+    : machine_(std::move(machine)),
+      batches_(std::move(batches)),
+      negative_phase_(std::move(negative_phase)),
+      metric_(std::move(metric)),
+      rule_(step, options.updates),
+      averaging_(machine_.parameters(), options.averaging),
+      options_(options),
+      key_(options.seed) {
+  require(options.updates >= 1, "the number of updates must be at least 1, not {}", options.updates);
+}
+
+void Trainer::step() {
+  const Key key = key_.fold_in(static_cast<std::uint64_t>(update_));
+  const State data = machine_.observe(batches_.batch(update_));
+  gradient_ = data_moments(machine_, data);
+  const Moments model = negative_phase_->model_moments(machine_, data, key);
+  metric_->observe({gradient_, model, negative_phase_->particles()});
+  if (update_ % options_.refit_every == 0) metric_->refit();
+  gradient_.add_(model, -1);
+  rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());
+  rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
+  machine_.constrain_();
+  averaging_.observe(machine_.parameters(), update_);
+  ++update_;
+  if (update_ % check_every == 0 || finished()) check();
+}
+
+void Trainer::check() const {
+  for (const auto& [name, value] : machine_.parameters().entries()) {
+    const auto largest = value.abs().max().item<double>();
+    if (std::isfinite(largest) && largest < exploded) continue;
+    throw RunFailure(format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
+                            "--rate-bias (halve them), or use more particles",
+                            update_, name, largest));
+  }
+}
+
+double Trainer::gradient_norm() const { return gradient_.empty() ? 0 : norm(gradient_); }
+
+NamedTensors Trainer::state() const {
+  NamedTensors all;
+  const auto add = [&](const std::string& prefix, const NamedTensors& tensors) {
+    for (auto& entry : with_prefix(prefix, tensors)) all.push_back(std::move(entry));
+  };
+  add("parameters/", machine_.parameters().entries());
+  add("average/", averaging_.average().entries());
+  add("velocity/", rule_.state());
+  add("negative_phase/", negative_phase_->state());
+  add("metric/", metric_->state());
+  return all;
+}
+
+void Trainer::restore(std::int64_t update, const NamedTensors& tensors) {
+  copy_moments(machine_.parameters(), under_prefix("parameters/", tensors), "parameters");
+  copy_moments(averaging_.average(), under_prefix("average/", tensors), "average");
+  rule_.restore(under_prefix("velocity/", tensors), machine_.parameters());
+  negative_phase_->restore(under_prefix("negative_phase/", tensors));
+  metric_->restore(under_prefix("metric/", tensors));
+  update_ = update;
+}
+
+}  // namespace harmonium

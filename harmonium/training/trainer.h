@@ -1,0 +1,63 @@
+// The training loop's body: one update of a machine by data moments, model moments, a metric and a step rule.
+//
+//   gradient = s_data − s_model;  direction = metric.solve(gradient);  θ += rates · direction;  average
+//
+// Everything random comes from (seed, update), so a trainer restored at update u continues exactly as one that was never
+// stopped. It neither prints nor writes files.
+#pragma once
+
+#include <memory>
+
+#include "harmonium/geometry/metric.h"
+#include "harmonium/gradients/negative_phase.h"
+#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/training/averaging.h"
+#include "harmonium/training/batch_stream.h"
+#include "harmonium/training/step_rule.h"
+
+namespace harmonium {
+
+struct TrainerOptions {
+  std::int64_t updates = 5000;
+  double averaging = 100;         // time-scale in updates; at most 1 switches it off
+  std::int64_t refit_every = 100;  // updates between refits of the metric
+  std::uint64_t seed = 0;
+};
+
+class Trainer {
+ public:
+  Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> negative_phase,
+          std::unique_ptr<Metric> metric, const StepOptions& step, const TrainerOptions& options);
+
+  // One update. Throws RunFailure, naming update and tensor, when parameters have diverged (looked at every few updates).
+  void step();
+  // Throws RunFailure when a parameter is not finite or has exploded.
+  void check() const;
+
+  [[nodiscard]] std::int64_t update() const { return update_; }  // updates done
+  [[nodiscard]] bool finished() const { return update_ >= options_.updates; }
+  [[nodiscard]] double epoch() const { return batches_.epoch(update_); }
+  [[nodiscard]] double gradient_norm() const;  // of the last update
+  [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
+  // The machine with averaged parameters (shared with the trainer: they move on with the next step).
+  [[nodiscard]] BoltzmannMachine averaged() const { return machine_.with_parameters(averaging_.average()); }
+  [[nodiscard]] const State& particles() const { return negative_phase_->particles(); }
+
+  // All that the next step needs, and back.
+  [[nodiscard]] NamedTensors state() const;
+  void restore(std::int64_t update, const NamedTensors& tensors);
+
+ private:
+  BoltzmannMachine machine_;
+  BatchStream batches_;
+  std::unique_ptr<NegativePhase> negative_phase_;
+  std::unique_ptr<Metric> metric_;
+  StepRule rule_;
+  Averaging averaging_;
+  TrainerOptions options_;
+  Key key_;
+  std::int64_t update_ = 0;
+  Moments gradient_;
+};
+
+}  // namespace harmonium
