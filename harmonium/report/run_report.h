@@ -1,0 +1,14 @@
+// The report of a run folder: what was trained, how it went, what it looks like and how good it is.
+#pragma once
+
+#include <filesystem>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/report/report.h"
+
+namespace harmonium {
+
+// Everything comes from the folder, except the pictures of data, which need `train` (may have no rows).
+[[nodiscard]] ReportContent run_report(const std::filesystem::path& folder, const Dataset& train);
+
+}  // namespace harmonium
