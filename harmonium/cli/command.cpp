@@ -1,0 +1,54 @@
+#include "harmonium/cli/command.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+std::atomic<bool> interrupt_flag = false;  // lock-free, so a signal handler may set it
+
+void on_interrupt(int signal) {
+  interrupt_flag = true;
+  std::signal(signal, SIG_DFL);  // the second time is final
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description, const std::string& examples,
+                      CommonOptions& common, std::function<int()> run) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->footer("Examples:\n" + examples);
+  command->add_option("--device", common.device, "where to compute: cpu, cuda")->capture_default_str()->group("Common");
+  command->add_option("--threads", common.threads, "processor threads (0: all)")->capture_default_str()->group("Common");
+  command->add_flag("--json", common.json, "print one JSON object instead of text")->group("Common");
+  command->callback([&common, run = std::move(run)] {
+    apply(common);
+    if (const int code = run(); code != 0) throw CLI::RuntimeError(code);
+  });
+  return command;
+}
+
+void apply(const CommonOptions& common) {
+  require(common.device != "cuda", "--device cuda: this version computes on the CPU only");
+  require(common.device == "cpu", "--device {}: there are cpu and cuda", common.device);
+  require(common.threads >= 0, "--threads {}: give a number of threads, or 0 for all", common.threads);
+  if (common.threads > 0) at::set_num_threads(common.threads);
+}
+
+void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }
+
+void watch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
+
+bool interrupted() { return interrupt_flag; }
+
+}  // namespace harmonium::cli

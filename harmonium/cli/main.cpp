@@ -1,0 +1,53 @@
+// harmonium: train Boltzmann machines and tell how good they are.
+//
+// Exit codes: 0 done; 1 the run failed (divergence, full disk); 2 the user's mistake; 130 interrupted and saved.
+#include <fmt/core.h>
+
+#include "harmonium/cli/command.h"
+#include "harmonium/core/error.h"
+
+int main(int argc, char** argv) {
+  using namespace harmonium;
+  CLI::App app{"Trains generative models of the Boltzmann-machine family and tells how good they are.", "harmonium"};
+  app.set_version_flag("--version", HARMONIUM_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Start here:\n"
+      "  harmonium train --data digits --out runs/first\n"
+      "  harmonium evaluate runs/first --data digits:test\n"
+      "  harmonium COMMAND --help");
+  cli::add_train(app);
+  cli::add_resume(app);
+  cli::add_evaluate(app);
+  cli::add_sample(app);
+  cli::add_report(app);
+  cli::add_data(app);
+  cli::add_models(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::RuntimeError& result) {
+    return result.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "harmonium: {}\n", error.what());
+    const CLI::App* place = &app;
+    for (const CLI::App* sub : app.get_subcommands()) place = sub;
+    fmt::print(stderr, "  `harmonium {}{}--help` lists the options\n", place == &app ? "" : place->get_name(), place == &app ? "" : " ");
+    return 2;
+  } catch (const Error& error) {
+    fmt::print(stderr, "harmonium: {}\n", error.what());
+    return 2;
+  } catch (const RunFailure& failure) {
+    fmt::print(stderr, "harmonium: {}\n", failure.what());
+    return 1;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "harmonium: not enough memory; use fewer rows (--limit), chains or particles\n");
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "harmonium: internal error: {}\n  This is a bug in harmonium; the command line above shows it.\n", error.what());
+    return 1;
+  }
+}

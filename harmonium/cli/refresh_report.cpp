@@ -1,0 +1,24 @@
+#include "harmonium/cli/refresh_report.h"
+
+#include "harmonium/cli/config_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/catalog/catalog.h"
+#include "harmonium/report/run_report.h"
+
+namespace harmonium::cli {
+
+std::filesystem::path refresh_report(const std::filesystem::path& folder) {
+  require(std::filesystem::exists(folder / "config.toml"), "{} is not a run folder: it has no config.toml", folder.string());
+  RunConfig config;
+  read_toml(folder / "config.toml", config);
+  Dataset train;
+  try {
+    train = open_dataset(config.data, {.limit = config.limit, .label_column = config.label_column});
+  } catch (const Error&) {
+    // The rest of the report does not need them.
+  }
+  write_report(folder / "report.html", run_report(folder, train));
+  return folder / "report.html";
+}
+
+}  // namespace harmonium::cli

@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/training_session.h"
+#include "harmonium/core/error.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  CommonOptions common;
+  std::string file, out;
+  bool overwrite = false;
+  ConfigFlags config;
+};
+
+// runs/digits-1, runs/digits-2, …: the first that is free.
+fs::path free_folder(const std::string& data) {
+  std::string stem = fs::path(data.substr(0, data.find(':'))).stem().string();
+  if (stem.empty()) stem = "run";
+  for (int number = 1;; ++number) {
+    fs::path folder = fs::path("runs") / format("{}-{}", stem, number);
+    if (!fs::exists(folder)) return folder;
+  }
+}
+
+void prepare_folder(const fs::path& folder, bool overwrite) {
+  if (!fs::exists(folder)) return;
+  require(fs::is_directory(folder), "--out {}: it is a file; give a folder", folder.string());
+  if (fs::is_empty(folder)) return;
+  const bool is_run = fs::exists(folder / "config.toml");
+  require(is_run, "--out {}: the folder holds other things; give a new one", folder.string());
+  require(overwrite, "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give another folder",
+          folder.string(), folder.string());
+  // Only what a run writes; anything else a person has put there stays.
+  for (const char* name : {"checkpoint", "metrics.jsonl", "model.safetensors", "report.html", "evaluations.jsonl", "config.toml"}) fs::remove_all(folder / name);
+}
+
+int train(const TrainOptions& options) {
+  RunConfig config = options.config.resolve(options.file);
+  const RunData data = resolve(config);
+  (void)initial_model(config, data);  // mistakes in the configuration show before anything is written or removed
+  const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
+  prepare_folder(folder, options.overwrite);
+  if (!options.common.json)
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data, data.train.columns(),
+               config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
+  return run_and_report(folder, config, data, options.common.json);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = add_command(app, "train", "Train a model and write a run folder with its report",
+                                  "  harmonium train --data digits\n"
+                                  "  harmonium train --data mnist --hidden 500 --updates 20000 --out runs/mnist\n"
+                                  "  harmonium train recipe.toml --seed 7\n",
+                                  options->common, [options] { return train(*options); });
+  command->add_option("config", options->file, "TOML file with any of the options below (its keys: with _ for -)");
+  options->config.declare(*command);
+  command->add_option("--out", options->out, "run folder (default: runs/NAME-1, -2, …)");
+  command->add_flag("--overwrite", options->overwrite, "replace the run that is in the folder");
+}
+
+}  // namespace harmonium::cli

@@ -1,0 +1,13 @@
+// What `train` and `resume` have in common: the run with its bar, Ctrl-C, the report and the closing words.
+#pragma once
+
+#include <filesystem>
+
+#include "harmonium/training/files/run.h"
+
+namespace harmonium::cli {
+
+// `config` must be resolved. Returns the exit code.
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, bool json);
+
+}  // namespace harmonium::cli
