@@ -61,7 +61,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  require(!std::filesystem::is_directory(path), "cannot read {}: it is a folder", path.string());
+  std::error_code ignored;
+  require(!std::filesystem::is_directory(path, ignored), "cannot read {}: it is a folder", path.string());
   std::ifstream in(path, std::ios::binary);
   require(in.good(), "cannot read {}: {}", path.string(), std::strerror(errno));
   std::ostringstream bytes;

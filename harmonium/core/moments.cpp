@@ -25,7 +25,10 @@ template <class F>
 void zip(const std::vector<Moments::Entry>& a, const std::vector<Moments::Entry>& b, F f) {
   require(std::ranges::equal(a, b, {}, &Moments::Entry::first, &Moments::Entry::first),
           "moments of different machines do not combine: [{}] and [{}]", names(a), names(b));
-  for (std::size_t i = 0; i < a.size(); ++i) f(a[i].second, b[i].second);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    require(a[i].second.sizes() == b[i].second.sizes(), "moments of different shapes do not combine: '{}'", a[i].first);
+    f(a[i].second, b[i].second);
+  }
 }
 
 }  // namespace
@@ -97,6 +100,7 @@ Moments& Moments::copy_(const Moments& other) {
 }
 
 at::Tensor Moments::flatten() const {
+  require(!entries_.empty(), "there is nothing to flatten: no entries");
   std::vector<at::Tensor> parts;
   for (const auto& [name, value] : entries_) parts.push_back(value.reshape({-1}));
   return at::cat(parts);

@@ -21,7 +21,7 @@ void draw_pattern(std::int64_t pattern, std::int64_t side, std::uint8_t* picture
 }
 
 template <class ChoosePattern>
-Dataset make(std::int64_t rows, std::int64_t side, ChoosePattern choose_pattern) {
+Dataset make_bars_and_stripes(std::int64_t rows, std::int64_t side, ChoosePattern choose_pattern) {
   Dataset data{
       .name = "bars_and_stripes", .values = at::empty({rows, side * side}, at::kByte), .image = ImageShape{side, side}};
   auto* picture = data.values.data_ptr<std::uint8_t>();
@@ -39,13 +39,13 @@ void check(const BarsAndStripesOptions& options) {
 
 Dataset bars_and_stripes(const BarsAndStripesOptions& options) {
   check(options);
-  return make(pattern_count(options.side), options.side, [](std::int64_t row) { return row; });
+  return make_bars_and_stripes(pattern_count(options.side), options.side, [](std::int64_t row) { return row; });
 }
 
 Dataset bars_and_stripes(std::int64_t rows, const Key& key, const BarsAndStripesOptions& options) {
   check(options);
   require(rows >= 0, "bars_and_stripes: cannot draw {} rows", rows);
-  return make(rows, options.side, [&, count = pattern_count(options.side)](std::int64_t row) {
+  return make_bars_and_stripes(rows, options.side, [&, count = pattern_count(options.side)](std::int64_t row) {
     return Draws(key.fold_in(static_cast<std::uint64_t>(row))).below(count);
   });
 }

@@ -10,7 +10,7 @@ namespace {
 
 // Rows looked at together in a pass over a whole table: large enough to be fast, small enough to stay in cache as
 // floats.
-constexpr std::int64_t chunk_rows = 1024;
+constexpr std::int64_t rows_at_once = 1024;
 
 at::Tensor scaled(const at::Tensor& values, double scale) {
   // Always a copy, so that nobody who works in place on the result changes the data.
@@ -20,8 +20,8 @@ at::Tensor scaled(const at::Tensor& values, double scale) {
 
 template <class Visit>
 void for_each_chunk(const Dataset& data, Visit visit) {
-  for (std::int64_t begin = 0; begin < data.rows(); begin += chunk_rows)
-    visit(begin, data.slice(begin, std::min(begin + chunk_rows, data.rows())).to_float());
+  for (std::int64_t begin = 0; begin < data.rows(); begin += rows_at_once)
+    visit(begin, data.slice(begin, std::min(begin + rows_at_once, data.rows())).to_float());
 }
 
 // Throws `explain` for the first value, row by row, for which `accept` (tensor → boolean tensor) is false.

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view lines[] = {
 #include "harmonium/data/optdigits.inc"
 };
-constexpr std::int64_t side = 8, pixels = side * side, line_length = pixels + 2;
+constexpr std::int64_t digit_side = 8, digit_pixels = digit_side * digit_side, line_length = digit_pixels + 2;
 
 constexpr bool lines_are_whole() {
   for (const std::string_view line : lines)
@@ -26,14 +26,14 @@ constexpr SplitSizes sizes_of_parts = {.train = 1297, .valid = 200, .test = 300}
 Dataset digits() {
   constexpr auto count = static_cast<std::int64_t>(std::size(lines));
   Dataset data{.name = "digits",
-               .values = at::empty({count, pixels}, at::kByte),
+               .values = at::empty({count, digit_pixels}, at::kByte),
                .scale = 1.0 / 16,
                .labels = at::empty({count}, at::kLong),
-               .image = ImageShape{side, side}};
+               .image = ImageShape{digit_side, digit_side}};
   auto* value = data.values.data_ptr<std::uint8_t>();
   auto* label = data.labels.data_ptr<std::int64_t>();
   for (const std::string_view line : lines) {
-    for (const char letter : line.substr(0, pixels)) *value++ = static_cast<std::uint8_t>(letter - 'a');
+    for (const char letter : line.substr(0, digit_pixels)) *value++ = static_cast<std::uint8_t>(letter - 'a');
     *label++ = line.back() - '0';
   }
   return data;

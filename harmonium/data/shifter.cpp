@@ -22,7 +22,7 @@ void write_row(std::int64_t bits, std::int64_t shift, std::int64_t width, std::u
 }
 
 template <class ChoosePattern>
-Dataset make(std::int64_t rows, std::int64_t width, ChoosePattern choose_pattern) {
+Dataset make_shifter(std::int64_t rows, std::int64_t width, ChoosePattern choose_pattern) {
   const std::int64_t columns = 2 * width + shifts;
   Dataset data{
       .name = "shifter", .values = at::empty({rows, columns}, at::kByte), .labels = at::empty({rows}, at::kLong)};
@@ -44,13 +44,13 @@ void check(const ShifterOptions& options) {
 
 Dataset shifter(const ShifterOptions& options) {
   check(options);
-  return make(shifts << options.width, options.width, [](std::int64_t row) { return row; });
+  return make_shifter(shifts << options.width, options.width, [](std::int64_t row) { return row; });
 }
 
 Dataset shifter(std::int64_t rows, const Key& key, const ShifterOptions& options) {
   check(options);
   require(rows >= 0, "shifter: cannot draw {} rows", rows);
-  return make(rows, options.width, [&](std::int64_t row) {
+  return make_shifter(rows, options.width, [&](std::int64_t row) {
     return Draws(key.fold_in(static_cast<std::uint64_t>(row))).below(shifts << options.width);
   });
 }

@@ -91,7 +91,9 @@ std::vector<double> schedule_of(const AisOptions& options) {
   }
   const auto& betas = options.schedule;
   require(betas.size() >= 2 && betas.front() == 0 && betas.back() == 1, "ais: a β schedule starts at 0 and ends at 1");
-  require(std::ranges::is_sorted(betas), "ais: a β schedule must increase");
+  // Asking for every pair to be in order, and not for none to be out of it, refuses NaN as well.
+  require(std::ranges::adjacent_find(betas, [](double a, double b) { return !(a <= b); }) == betas.end(),
+          "ais: a β schedule must increase");
   return betas;
 }
 
@@ -123,6 +125,7 @@ Moments base_rate_parameters(const BoltzmannMachine& machine, const Key& key) {
 
 AisResult ais(const BoltzmannMachine& machine, const Moments& base, const AisOptions& options, const Progress& progress) {
   require(options.chains >= 1, "ais: needs at least one chain, not {}", options.chains);
+  require(options.chains_at_once >= 1, "ais: needs at least one chain at once, not {}", options.chains_at_once);
   const std::vector<double> betas = schedule_of(options);
   const Path path(machine, base);
   const Key key = Key(options.seed).fold_in(0xA15);

@@ -190,6 +190,8 @@ State BoltzmannMachine::observe(const std::vector<at::Tensor>& values) const {
     require(values[i].dim() == 2 && values[i].size(1) == layer.unit->width(),
             "data for layer '{}' has {} columns, the layer has {} units", layer.name,
             values[i].dim() == 2 ? values[i].size(1) : values[i].dim(), layer.unit->width());
+    require(i == 0 || values[i].size(0) == values[0].size(0), "data for layer '{}' has {} rows, but layer '{}' has {}",
+            layer.name, values[i].size(0), layers()[targets[0]].name, values[0].size(0));
     state.layers[targets[i]] = values[i];
   }
   return state;

@@ -35,14 +35,14 @@ Monitor::Monitor(const Dataset& train, const Dataset& valid, Binarization binari
       valid_(sample_rows(valid, binarization, classes, rows, Key(seed).fold_in(1))),
       key_(Key(seed).fold_in(2)) {}
 
-std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine, std::int64_t update) const {
+std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) const {
   std::map<std::string, double> metrics;
   const State train = machine.observe(train_);
   const State judged = valid_.empty() ? train : machine.observe(valid_);
   const std::size_t visible = machine.observed().front();
 
   if (dynamic_cast<const Bernoulli*>(&machine.unit(visible)) != nullptr)
-    metrics["pseudo_log_likelihood"] = pseudo_log_likelihood(machine, judged, visible, key_.fold_in(static_cast<std::uint64_t>(update)));
+    metrics["pseudo_log_likelihood"] = pseudo_log_likelihood(machine, judged, visible, key_);
   if (!valid_.empty())
     metrics["free_energy_gap"] = (log_unnormalized(machine, train).mean() - log_unnormalized(machine, judged).mean()).item<double>();
 

@@ -17,10 +17,10 @@ class Monitor {
 
   // Names and values:
   //   pseudo_log_likelihood  Σ_i log p(v_i | v_−i) on validation rows (else training rows), estimated from one random
-  //                          unit per row; binary visible units only
+  //                          unit per row, the same units every time; binary visible units only
   //   free_energy_gap        mean F(valid) − mean F(train): grows when the model overfits
   //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]
-  [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine, std::int64_t update) const;
+  [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine) const;
 
  private:
   std::vector<at::Tensor> train_, valid_;  // one tensor per observed layer

@@ -11,20 +11,20 @@ namespace harmonium {
 namespace {
 
 // In order of preference; compared without regard to case.
-constexpr std::array<std::string_view, 10> data_names{"x",       "data",   "images",       "train",     "x_train",
-                                                      "train_x", "trainx", "train_images", "traindata", "fea"};
+constexpr std::array<std::string_view, 10> usual_data_names{"x",       "data",   "images",       "train",     "x_train",
+                                                            "train_x", "trainx", "train_images", "traindata", "fea"};
 
-std::string lower(std::string_view text) {
+std::string in_lower_case(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return result;
 }
 
-bool is_matrix(const ArrayInfo& array) {
+bool is_usable_matrix(const ArrayInfo& array) {
   return array.is_usable && std::ranges::count_if(array.shape, [](std::int64_t n) { return n > 1; }) >= 2;
 }
 
-std::string listing(const std::vector<ArrayInfo>& arrays) {
+std::string list_of_arrays(const std::vector<ArrayInfo>& arrays) {
   constexpr std::size_t most = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(arrays.size(), most); ++i) {
@@ -42,30 +42,30 @@ std::size_t choose_array(const std::vector<ArrayInfo>& arrays, const std::string
   if (!wanted.empty()) {
     const auto found = std::ranges::find(arrays, wanted, &ArrayInfo::name);
     require(found != arrays.end(), "{}: has no array named {}; there are: {}", where, printable(wanted),
-            listing(arrays));
+            list_of_arrays(arrays));
     require(found->is_usable, "{}: {} is a {}, not a numeric matrix; there are: {}", where, printable(wanted),
-            found->kind, listing(arrays));
+            found->kind, list_of_arrays(arrays));
     return static_cast<std::size_t>(found - arrays.begin());
   }
   std::vector<std::size_t> matrices, usable;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].is_usable) usable.push_back(i);
-    if (is_matrix(arrays[i])) matrices.push_back(i);
+    if (is_usable_matrix(arrays[i])) matrices.push_back(i);
   }
   if (matrices.size() == 1) return matrices.front();
   if (usable.size() == 1) return usable.front();
-  for (const std::string_view name : data_names) {
-    const auto has_name = [&](std::size_t i) { return lower(arrays[i].name) == name; };
+  for (const std::string_view name : usual_data_names) {
+    const auto has_name = [&](std::size_t i) { return in_lower_case(arrays[i].name) == name; };
     const auto found = std::ranges::find_if(matrices, has_name);
     if (found != matrices.end()) return *found;
   }
   fail("{}: {}: {}; choose one by writing PATH:NAME", where,
        matrices.empty() ? "no array here is obviously a data set" : "several arrays could be the data set",
-       listing(arrays));
+       list_of_arrays(arrays));
 }
 
 std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std::size_t chosen) {
-  const std::string name = lower(arrays[chosen].name);
+  const std::string name = in_lower_case(arrays[chosen].name);
   std::vector<std::string> candidates;
   if (name.starts_with("x")) candidates.push_back(format("y{}", name.substr(1)));
   if (name.ends_with("x")) candidates.push_back(format("{}y", name.substr(0, name.size() - 1)));
@@ -77,7 +77,7 @@ std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std
       const auto& shape = arrays[i].shape;
       const bool is_vector = arrays[i].is_usable && !shape.empty() && std::ranges::count(shape, rows) >= 1 &&
                              std::ranges::count(shape, 1) >= static_cast<std::int64_t>(shape.size()) - 1;
-      if (i != chosen && is_vector && lower(arrays[i].name) == candidate) return i;
+      if (i != chosen && is_vector && in_lower_case(arrays[i].name) == candidate) return i;
     }
   }
   return std::nullopt;

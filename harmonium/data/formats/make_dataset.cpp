@@ -9,19 +9,19 @@ namespace harmonium {
 
 namespace {
 
-std::optional<ImageShape> guess_square(std::int64_t columns) {
+std::optional<ImageShape> guess_square_image(std::int64_t columns) {
   const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(columns))));
   if (columns < 16 || side * side != columns) return std::nullopt;
   return ImageShape{side, side};
 }
 
-double byte_scale(const at::Tensor& bytes, ValueRange range) {
+double scale_of_bytes(const at::Tensor& bytes, ValueRange range) {
   const auto largest = bytes.max().item<std::int64_t>();
   if (largest <= 1) return 1.0;
   return range == ValueRange::guess && largest <= 16 ? 1.0 / 16 : 1.0 / 255;
 }
 
-void require_finite(const at::Tensor& table, const std::string& where) {
+void require_finite_table(const at::Tensor& table, const std::string& where) {
   const float* values = table.data_ptr<float>();
   for (std::int64_t i = 0; i < table.numel(); ++i) {
     require(std::isfinite(values[i]), "{}: row {}, column {}: {} is not a finite number (of single precision)", where,
@@ -49,16 +49,16 @@ Dataset make_dataset(const at::Tensor& array, ValueRange range, const std::strin
   Dataset data;
   if (array.dim() == 3) data.image = ImageShape{array.size(1), array.size(2)};
   const at::Tensor table = array.reshape({array.size(0), -1});
-  if (array.dim() == 2) data.image = guess_square(table.size(1));
+  if (array.dim() == 2) data.image = guess_square_image(table.size(1));
 
   if (table.scalar_type() == at::kByte || table.scalar_type() == at::kBool) {
     data.values = table.to(at::kByte);
   } else {
     data.values = table.to(at::kFloat).contiguous();
-    require_finite(data.values, where);
+    require_finite_table(data.values, where);
     if (fits_bytes(data.values)) data.values = data.values.to(at::kByte);
   }
-  if (data.values.scalar_type() == at::kByte) data.scale = byte_scale(data.values, range);
+  if (data.values.scalar_type() == at::kByte) data.scale = scale_of_bytes(data.values, range);
   return data;
 }
 

@@ -12,94 +12,94 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::size_t file_header = 128, tag_size = 8;
-constexpr std::uint32_t type_int8 = 1, type_int32 = 5, type_uint32 = 6, type_matrix = 14, type_compressed = 15;
-constexpr std::uint32_t class_sparse = 5;
-constexpr std::uint32_t flag_complex = 0x08;
+constexpr std::size_t mat_file_header = 128, mat_tag_size = 8;
+constexpr std::uint32_t mat_int8 = 1, mat_int32 = 5, mat_uint32 = 6, mat_matrix = 14, mat_compressed = 15;
+constexpr std::uint32_t mat_class_sparse = 5;
+constexpr std::uint32_t mat_flag_complex = 0x08;
 
-// Types of stored values and classes of matrices have numbers of their own; values may be stored in a smaller type than
-// their class. Unsigned classes that tensors lack become the next larger type.
-struct Stored {
+// Types of stored values and classes of matrices have numbers of their own; values may be stored in a smaller type
+// than their class. Unsigned classes that tensors lack become the next larger type.
+struct MatStored {
   std::uint32_t type;
   at::ScalarType scalar;
   std::uint32_t size;
   bool is_widened;  // unsigned bytes that have to be read as the signed type and masked
 };
-constexpr std::array<Stored, 9> stored_types{{{1, at::kChar, 1, false},
-                                              {2, at::kByte, 1, false},
-                                              {3, at::kShort, 2, false},
-                                              {4, at::kShort, 2, true},
-                                              {5, at::kInt, 4, false},
-                                              {6, at::kInt, 4, true},
-                                              {7, at::kFloat, 4, false},
-                                              {9, at::kDouble, 8, false},
-                                              {12, at::kLong, 8, false}}};
+constexpr std::array<MatStored, 9> mat_stored_types{{{1, at::kChar, 1, false},
+                                                     {2, at::kByte, 1, false},
+                                                     {3, at::kShort, 2, false},
+                                                     {4, at::kShort, 2, true},
+                                                     {5, at::kInt, 4, false},
+                                                     {6, at::kInt, 4, true},
+                                                     {7, at::kFloat, 4, false},
+                                                     {9, at::kDouble, 8, false},
+                                                     {12, at::kLong, 8, false}}};
 
-struct Class {
+struct MatClass {
   const char* name;
   at::ScalarType result;  // Undefined: cannot be read
 };
-constexpr std::array<Class, 18> classes{{{"unknown", at::ScalarType::Undefined},
-                                         {"cell", at::ScalarType::Undefined},
-                                         {"struct", at::ScalarType::Undefined},
-                                         {"object", at::ScalarType::Undefined},
-                                         {"char", at::ScalarType::Undefined},
-                                         {"sparse", at::kFloat},
-                                         {"double", at::kDouble},
-                                         {"single", at::kFloat},
-                                         {"int8", at::kChar},
-                                         {"uint8", at::kByte},
-                                         {"int16", at::kShort},
-                                         {"uint16", at::kInt},
-                                         {"int32", at::kInt},
-                                         {"uint32", at::kLong},
-                                         {"int64", at::kLong},
-                                         {"uint64", at::kLong},
-                                         {"function", at::ScalarType::Undefined},
-                                         {"opaque", at::ScalarType::Undefined}}};
+constexpr std::array<MatClass, 18> mat_classes{{{"unknown", at::ScalarType::Undefined},
+                                                {"cell", at::ScalarType::Undefined},
+                                                {"struct", at::ScalarType::Undefined},
+                                                {"object", at::ScalarType::Undefined},
+                                                {"char", at::ScalarType::Undefined},
+                                                {"sparse", at::kFloat},
+                                                {"double", at::kDouble},
+                                                {"single", at::kFloat},
+                                                {"int8", at::kChar},
+                                                {"uint8", at::kByte},
+                                                {"int16", at::kShort},
+                                                {"uint16", at::kInt},
+                                                {"int32", at::kInt},
+                                                {"uint32", at::kLong},
+                                                {"int64", at::kLong},
+                                                {"uint64", at::kLong},
+                                                {"function", at::ScalarType::Undefined},
+                                                {"opaque", at::ScalarType::Undefined}}};
 
-struct Element {
+struct MatElement {
   std::uint32_t type = 0;
   std::size_t offset = 0;  // of the data, within the bytes being read
   std::string_view data;
 };
 
 // A walk over the elements of a file, or of one matrix.
-class Elements {
+class MatElements {
  public:
-  Elements(std::string_view bytes, std::size_t start, std::endian order, const std::string& where)
+  MatElements(std::string_view bytes, std::size_t start, std::endian order, const std::string& where)
       : bytes_(bytes), at_(start), order_(order), where_(where) {}
 
   [[nodiscard]] bool at_end() const { return at_ >= bytes_.size(); }
   [[nodiscard]] std::size_t offset() const { return at_; }
 
-  Element next() {
-    require(bytes_.size() - std::min(at_, bytes_.size()) >= tag_size,
+  MatElement next() {
+    require(bytes_.size() - std::min(at_, bytes_.size()) >= mat_tag_size,
             "{}: the file ends at byte {}, inside the tag of an element; it was cut short", where_, bytes_.size());
     const auto first = load<std::uint32_t>(bytes_, at_, order_);
-    Element element;
+    MatElement element;
     std::size_t size = first >> 16;
     if (size != 0) {  // the small form: type, size and up to four bytes of data in the eight bytes of a tag
       element.type = first & 0xFFFF;
       element.offset = at_ + 4;
       require(size <= 4, "{}: damaged element at byte {}", where_, at_);
-      at_ += tag_size;
+      at_ += mat_tag_size;
     } else {
       element.type = first;
       size = load<std::uint32_t>(bytes_, at_ + 4, order_);
-      element.offset = at_ + tag_size;
+      element.offset = at_ + mat_tag_size;
       require(size <= bytes_.size() - element.offset,
               "{}: the element at byte {} claims {} bytes, only {} follow; the file was cut short or is damaged",
               where_, at_, size, bytes_.size() - element.offset);
       // All but compressed elements are padded to a multiple of eight bytes.
-      at_ = element.offset + (element.type == type_compressed ? size : (size + 7) / 8 * 8);
+      at_ = element.offset + (element.type == mat_compressed ? size : (size + 7) / 8 * 8);
     }
     element.data = bytes_.substr(element.offset, size);
     return element;
   }
-  Element next(std::uint32_t type, const char* what) {
+  MatElement next(std::uint32_t type, const char* what) {
     const std::size_t start = at_;
-    const Element element = next();
+    const MatElement element = next();
     require(element.type == type, "{}: byte {}: expected the {} of a matrix, found an element of type {}", where_,
             start, what, element.type);
     return element;
@@ -112,45 +112,46 @@ class Elements {
   const std::string& where_;
 };
 
-struct Header {
+struct MatHeader {
   MatVariable variable;
   std::uint32_t class_id = 0;
 };
 
-std::endian byte_order(std::string_view bytes) {
+std::endian mat_byte_order(std::string_view bytes) {
   return bytes.substr(126, 2) == "IM" ? std::endian::little : std::endian::big;
 }
 
-Header read_matrix_header(Elements& elements, std::endian order, const std::string& where) {
-  Header header;
-  const Element flags = elements.next(type_uint32, "flags");
+MatHeader read_mat_header(MatElements& elements, std::endian order, const std::string& where) {
+  MatHeader header;
+  const MatElement flags = elements.next(mat_uint32, "flags");
   require(flags.data.size() == 8, "{}: bad flags of a matrix at byte {}", where, flags.offset);
   const auto bits = load<std::uint32_t>(flags.data, 0, order);
   header.class_id = bits & 0xFF;
-  header.class_id = header.class_id < classes.size() ? header.class_id : 0;
-  header.variable.kind = classes[header.class_id].name;
-  const bool is_complex = ((bits >> 8) & flag_complex) != 0;
+  header.class_id = header.class_id < mat_classes.size() ? header.class_id : 0;
+  header.variable.kind = mat_classes[header.class_id].name;
+  const bool is_complex = ((bits >> 8) & mat_flag_complex) != 0;
   if (is_complex) header.variable.kind = "complex " + header.variable.kind;
-  if (classes[header.class_id].name == std::string_view("opaque")) return header;  // has neither sizes nor a name here
+  if (mat_classes[header.class_id].name == std::string_view("opaque"))
+    return header;  // has neither sizes nor a name here
 
-  const Element sizes = elements.next(type_int32, "sizes");
+  const MatElement sizes = elements.next(mat_int32, "sizes");
   require(sizes.data.size() % 4 == 0 && sizes.data.size() <= 32 * 4, "{}: bad sizes of a matrix at byte {}", where,
           sizes.offset);
   for (std::size_t i = 0; i < sizes.data.size(); i += 4) {
     header.variable.shape.push_back(load<std::int32_t>(sizes.data, i, order));
     require(header.variable.shape.back() >= 0, "{}: negative size of a matrix at byte {}", where, sizes.offset + i);
   }
-  header.variable.name = std::string(elements.next(type_int8, "name").data);
-  header.variable.is_readable =
-      !is_complex && header.variable.shape.size() == 2 && classes[header.class_id].result != at::ScalarType::Undefined;
+  header.variable.name = std::string(elements.next(mat_int8, "name").data);
+  header.variable.is_readable = !is_complex && header.variable.shape.size() == 2 &&
+                                mat_classes[header.class_id].result != at::ScalarType::Undefined;
   return header;
 }
 
 // Values of any stored type, as `count` numbers of type `result`.
-at::Tensor read_values(const Element& element, std::int64_t count, at::ScalarType result, std::endian order,
-                       const std::string& where) {
-  const auto* stored = std::ranges::find(stored_types, element.type, &Stored::type);
-  require(stored != stored_types.end(), "{}: byte {}: values of type {} are not supported", where, element.offset,
+at::Tensor read_mat_values(const MatElement& element, std::int64_t count, at::ScalarType result, std::endian order,
+                           const std::string& where) {
+  const auto* stored = std::ranges::find(mat_stored_types, element.type, &MatStored::type);
+  require(stored != mat_stored_types.end(), "{}: byte {}: values of type {} are not supported", where, element.offset,
           element.type);
   const std::array shape{count};
   require(bytes_needed(shape, stored->size) == element.data.size(),
@@ -162,16 +163,16 @@ at::Tensor read_values(const Element& element, std::int64_t count, at::ScalarTyp
   return raw.to(at::kLong).bitwise_and(mask).to(result);
 }
 
-at::Tensor read_sparse(Elements& elements, std::int64_t rows, std::int64_t columns, std::endian order,
-                       const std::string& where) {
+at::Tensor read_mat_sparse(MatElements& elements, std::int64_t rows, std::int64_t columns, std::endian order,
+                           const std::string& where) {
   // MATLAB writes these as int32, libmatio as uint32: as int32 a number beyond either's range is seen to be negative.
-  const Element row_numbers = elements.next(), column_starts = elements.next();
-  for (const Element& element : {row_numbers, column_starts}) {
-    require(element.type == type_int32 || element.type == type_uint32,
+  const MatElement row_numbers = elements.next(), column_starts = elements.next();
+  for (const MatElement& element : {row_numbers, column_starts}) {
+    require(element.type == mat_int32 || element.type == mat_uint32,
             "{}: byte {}: expected row numbers and column starts of a sparse matrix, found an element of type {}",
             where, element.offset, element.type);
   }
-  const Element data = elements.next();
+  const MatElement data = elements.next();
   require(static_cast<std::int64_t>(column_starts.data.size()) == (columns + 1) * 4,
           "{}: byte {}: {} columns need {} column starts, {} bytes are stored", where, column_starts.offset, columns,
           columns + 1, column_starts.data.size());
@@ -193,11 +194,11 @@ at::Tensor read_sparse(Elements& elements, std::int64_t rows, std::int64_t colum
           row_numbers.offset, shape_text(shape), count);
 
   // The values may be stored with room to spare (nzmax); only the first `count` mean something.
-  const auto* type = std::ranges::find(stored_types, data.type, &Stored::type);
-  require(type != stored_types.end(), "{}: byte {}: values of type {} are not supported", where, data.offset,
+  const auto* type = std::ranges::find(mat_stored_types, data.type, &MatStored::type);
+  require(type != mat_stored_types.end(), "{}: byte {}: values of type {} are not supported", where, data.offset,
           data.type);
   const at::Tensor values =
-      read_values(data, static_cast<std::int64_t>(data.data.size() / type->size), at::kFloat, order, where);
+      read_mat_values(data, static_cast<std::int64_t>(data.data.size() / type->size), at::kFloat, order, where);
   require(values.numel() >= count, "{}: byte {}: {} values are stored, the columns need {}", where, data.offset,
           values.numel(), count);
   at::Tensor result = at::zeros({rows, columns}, at::kFloat);
@@ -216,65 +217,65 @@ at::Tensor read_sparse(Elements& elements, std::int64_t rows, std::int64_t colum
 }
 
 // The matrix in the element at the walk's position, unpacked if need be. `unpacked` keeps what the view points to.
-struct Matrix {
+struct MatMatrix {
   std::string unpacked;
   std::string where;
   std::string_view data;
 };
 
-std::unique_ptr<Matrix> next_matrix(Elements& elements, std::endian order, const std::string& where) {
+std::unique_ptr<MatMatrix> next_mat_matrix(MatElements& elements, std::endian order, const std::string& where) {
   const std::size_t start = elements.offset();
-  Element element = elements.next();
-  auto matrix = std::make_unique<Matrix>();
+  MatElement element = elements.next();
+  auto matrix = std::make_unique<MatMatrix>();
   matrix->where = where;
   matrix->data = element.data;
-  if (element.type == type_compressed) {
+  if (element.type == mat_compressed) {
     matrix->where = format("{}, variable at byte {}", where, start);
     matrix->unpacked = inflate_zlib(element.data, matrix->where);
-    Elements inner(matrix->unpacked, 0, order, matrix->where);
+    MatElements inner(matrix->unpacked, 0, order, matrix->where);
     element = inner.next();
     matrix->data = element.data;
   } else {
     matrix->where = format("{}, matrix at byte {}", where, start);
   }
-  if (element.type != type_matrix) return nullptr;  // something newer: passed over, as the format's page demands
+  if (element.type != mat_matrix) return nullptr;  // something newer: passed over, as the format's page demands
   return matrix;
 }
 
 }  // namespace
 
 bool is_mat(std::string_view bytes) {
-  return bytes.size() >= file_header && (bytes.substr(126, 2) == "IM" || bytes.substr(126, 2) == "MI") &&
-         load<std::uint16_t>(bytes, 124, byte_order(bytes)) == 0x0100;
+  return bytes.size() >= mat_file_header && (bytes.substr(126, 2) == "IM" || bytes.substr(126, 2) == "MI") &&
+         load<std::uint16_t>(bytes, 124, mat_byte_order(bytes)) == 0x0100;
 }
 
 std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& where) {
   require(is_mat(bytes), "{}: not a MATLAB file of version 5 (bytes 124–127); save it with -v7", where);
-  const std::endian order = byte_order(bytes);
+  const std::endian order = mat_byte_order(bytes);
   std::vector<MatVariable> variables;
-  for (Elements elements(bytes, file_header, order, where); !elements.at_end();) {
+  for (MatElements elements(bytes, mat_file_header, order, where); !elements.at_end();) {
     const std::size_t offset = elements.offset();
-    const auto matrix = next_matrix(elements, order, where);
+    const auto matrix = next_mat_matrix(elements, order, where);
     if (matrix == nullptr || matrix->data.empty()) continue;
-    Elements parts(matrix->data, 0, order, matrix->where);
-    variables.push_back(read_matrix_header(parts, order, matrix->where).variable);
+    MatElements parts(matrix->data, 0, order, matrix->where);
+    variables.push_back(read_mat_header(parts, order, matrix->where).variable);
     variables.back().offset = offset;
   }
   return variables;
 }
 
 at::Tensor read_mat_variable(std::string_view bytes, const MatVariable& variable, const std::string& where) {
-  const std::endian order = byte_order(bytes);
-  Elements elements(bytes, variable.offset, order, where);
-  const auto matrix = next_matrix(elements, order, where);
-  Elements parts(matrix->data, 0, order, matrix->where);
-  const Header header = read_matrix_header(parts, order, matrix->where);
+  const std::endian order = mat_byte_order(bytes);
+  MatElements elements(bytes, variable.offset, order, where);
+  const auto matrix = next_mat_matrix(elements, order, where);
+  MatElements parts(matrix->data, 0, order, matrix->where);
+  const MatHeader header = read_mat_header(parts, order, matrix->where);
   require(header.variable.is_readable, "{}: {} is not a real numeric matrix of two dimensions", matrix->where,
           printable(header.variable.name));
   const std::int64_t rows = header.variable.shape[0], columns = header.variable.shape[1];
-  if (header.class_id == class_sparse) return read_sparse(parts, rows, columns, order, matrix->where);
+  if (header.class_id == mat_class_sparse) return read_mat_sparse(parts, rows, columns, order, matrix->where);
   // Two sizes of 31 bits cannot overflow 63. Values lie column by column.
-  return read_values(parts.next(), rows * columns, classes[header.class_id].result, order, matrix->where)
+  return read_mat_values(parts.next(), rows * columns, mat_classes[header.class_id].result, order, matrix->where)
       .view({columns, rows})
       .t()
       .contiguous();

@@ -14,32 +14,32 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 struct NpyType {
   std::string_view code;
   at::ScalarType stored;  // same bytes
   at::ScalarType result;  // differs where the bytes are an unsigned number that tensors do not have
 };
-constexpr std::array<NpyType, 11> types{{{"b1", at::kBool, at::kBool},
-                                         {"u1", at::kByte, at::kByte},
-                                         {"i1", at::kChar, at::kChar},
-                                         {"i2", at::kShort, at::kShort},
-                                         {"u2", at::kShort, at::kInt},
-                                         {"i4", at::kInt, at::kInt},
-                                         {"u4", at::kInt, at::kLong},
-                                         {"i8", at::kLong, at::kLong},
-                                         {"f2", at::kHalf, at::kHalf},
-                                         {"f4", at::kFloat, at::kFloat},
-                                         {"f8", at::kDouble, at::kDouble}}};
+constexpr std::array<NpyType, 11> npy_types{{{"b1", at::kBool, at::kBool},
+                                             {"u1", at::kByte, at::kByte},
+                                             {"i1", at::kChar, at::kChar},
+                                             {"i2", at::kShort, at::kShort},
+                                             {"u2", at::kShort, at::kInt},
+                                             {"i4", at::kInt, at::kInt},
+                                             {"u4", at::kInt, at::kLong},
+                                             {"i8", at::kLong, at::kLong},
+                                             {"f2", at::kHalf, at::kHalf},
+                                             {"f4", at::kFloat, at::kFloat},
+                                             {"f8", at::kDouble, at::kDouble}}};
 
 // The part of the file after the fixed bytes, split into header text and values.
-struct Parts {
+struct NpyParts {
   std::string_view header, values;
   std::size_t header_start = 0;
 };
 
-Parts split(std::string_view bytes, const std::string& where) {
+NpyParts split_npy(std::string_view bytes, const std::string& where) {
   require(is_npy(bytes), "{}: not an NPY file (byte 0 is not \\x93NUMPY)", where);
   require(bytes.size() >= 10, "{}: the file ends at byte {}, inside the fixed NPY header", where, bytes.size());
   const int major = static_cast<unsigned char>(bytes[6]);
@@ -53,20 +53,20 @@ Parts split(std::string_view bytes, const std::string& where) {
   return {bytes.substr(start, length), bytes.substr(start + length), start};
 }
 
-const NpyType* find_type(std::string_view descr) {
+const NpyType* find_npy_type(std::string_view descr) {
   if (descr.size() != 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos) return nullptr;
-  const auto* type = std::ranges::find(types, descr.substr(1), &NpyType::code);
-  return type == types.end() ? nullptr : type;
+  const auto* type = std::ranges::find(npy_types, descr.substr(1), &NpyType::code);
+  return type == npy_types.end() ? nullptr : type;
 }
 
 }  // namespace
 
-bool is_npy(std::string_view bytes) { return bytes.starts_with(magic); }
+bool is_npy(std::string_view bytes) { return bytes.starts_with(npy_magic); }
 
 at::Tensor parse_npy(std::string_view bytes, const std::string& where) {
-  const Parts parts = split(bytes, where);
+  const NpyParts parts = split_npy(bytes, where);
   NpyHeader header = parse_npy_header(parts.header, parts.header_start, where);
-  const NpyType* type = find_type(header.descr);
+  const NpyType* type = find_npy_type(header.descr);
   require(type != nullptr,
           "{}: the type '{}' in the header at byte {} is not supported; save the array as uint8, int32, int64, float32 "
           "or float64",
@@ -101,8 +101,9 @@ at::Tensor parse_npy(std::string_view bytes, const std::string& where) {
 std::string encode_npy(const at::Tensor& tensor) {
   static_assert(std::endian::native == std::endian::little, "values are written as they lie in memory");
   const auto* type = std::ranges::find_if(
-      types, [&](const NpyType& t) { return t.result == tensor.scalar_type() && t.stored == t.result; });
-  require(type != types.end(), "encode_npy: tensors of type {} cannot be written", c10::toString(tensor.scalar_type()));
+      npy_types, [&](const NpyType& t) { return t.result == tensor.scalar_type() && t.stored == t.result; });
+  require(type != npy_types.end(), "encode_npy: tensors of type {} cannot be written",
+          c10::toString(tensor.scalar_type()));
   const at::Tensor values = tensor.contiguous().cpu();
 
   std::string shape;
@@ -116,7 +117,7 @@ std::string encode_npy(const at::Tensor& tensor) {
   header.append(alignment - 1 - (fixed + header.size()) % alignment, ' ');
   header += '\n';
 
-  std::string bytes(magic);
+  std::string bytes(npy_magic);
   bytes += {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
   bytes += header;
   bytes.append(static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes()));

@@ -9,11 +9,11 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::size_t max_dimensions = 32;  // numpy's own limit
+constexpr std::size_t max_npy_dimensions = 32;  // numpy's own limit
 
-class Scanner {
+class NpyHeaderScanner {
  public:
-  Scanner(std::string_view text, std::size_t start, const std::string& where)
+  NpyHeaderScanner(std::string_view text, std::size_t start, const std::string& where)
       : text_(text), start_(start), where_(where) {}
 
   [[noreturn]] void fail_here(std::string_view expected) const {
@@ -62,7 +62,7 @@ class Scanner {
     std::vector<std::int64_t> sizes;
     expect("(");
     while (!accept(")")) {
-      if (sizes.size() == max_dimensions) fail_here("at most 32 dimensions");
+      if (sizes.size() == max_npy_dimensions) fail_here("at most 32 dimensions");
       sizes.push_back(size());
       if (!accept(",")) {
         expect(")");
@@ -81,7 +81,7 @@ class Scanner {
 }  // namespace
 
 NpyHeader parse_npy_header(std::string_view text, std::size_t start, const std::string& where) {
-  Scanner scanner(text, start, where);
+  NpyHeaderScanner scanner(text, start, where);
   NpyHeader header;
   bool has_descr = false, has_order = false, has_shape = false;
   scanner.expect("{");

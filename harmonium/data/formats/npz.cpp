@@ -15,41 +15,41 @@ namespace harmonium {
 
 namespace {
 
-constexpr zip_int64_t max_members = 10'000;
+constexpr zip_int64_t max_npz_members = 10'000;
 
-struct CloseArchive {
+struct CloseZipArchive {
   void operator()(zip_t* archive) const { ::zip_discard(archive); }
 };
-struct CloseMember {
+struct CloseZipMember {
   void operator()(zip_file_t* member) const { ::zip_fclose(member); }
 };
-using Archive = std::unique_ptr<zip_t, CloseArchive>;
+using ZipArchive = std::unique_ptr<zip_t, CloseZipArchive>;
 
-std::string message_of(zip_error_t& error) {
+std::string zip_message(zip_error_t& error) {
   std::string text = ::zip_error_strerror(&error);
   ::zip_error_fini(&error);
   return text;
 }
 
-Archive open_archive(std::string_view bytes, const std::string& where) {
+ZipArchive open_zip(std::string_view bytes, const std::string& where) {
   zip_error_t error;
   ::zip_error_init(&error);
   zip_source_t* source = ::zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (source == nullptr) fail("{}: cannot open the archive: {}", where, message_of(error));
+  if (source == nullptr) fail("{}: cannot open the archive: {}", where, zip_message(error));
   zip_t* archive = ::zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
   if (archive == nullptr) {
     ::zip_source_free(source);
     fail("{}: damaged ZIP archive of {} bytes (its directory is at the end): {}; get the file again", where,
-         bytes.size(), message_of(error));
+         bytes.size(), zip_message(error));
   }
   ::zip_error_fini(&error);
-  return Archive(archive);
+  return ZipArchive(archive);
 }
 
 // Reads piece by piece: the size in the directory is a claim, the bytes that arrive are not. `budget` is what all
 // members together may still unpack to.
-std::string unpack(zip_t* archive, zip_uint64_t index, const std::string& where, std::uint64_t& budget) {
-  const std::unique_ptr<zip_file_t, CloseMember> member(::zip_fopen_index(archive, index, 0));
+std::string unpack_zip_member(zip_t* archive, zip_uint64_t index, const std::string& where, std::uint64_t& budget) {
+  const std::unique_ptr<zip_file_t, CloseZipMember> member(::zip_fopen_index(archive, index, 0));
   require(member != nullptr, "{}: cannot open the member: {}", where, ::zip_strerror(archive));
   constexpr std::size_t first_piece = 4096, largest_piece = std::size_t{16} << 20;
   std::string bytes;
@@ -73,10 +73,10 @@ bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\3\4") || byte
 
 NamedTensors parse_npz(std::string_view bytes, const std::string& where) {
   require(is_zip(bytes), "{}: not an NPZ file (byte 0 is not a ZIP archive's PK)", where);
-  const Archive archive = open_archive(bytes, where);
+  const ZipArchive archive = open_zip(bytes, where);
   const zip_int64_t members = ::zip_get_num_entries(archive.get(), 0);
   require(members > 0, "{}: the archive is empty; expected arrays named NAME.npy", where);
-  require(members <= max_members, "{}: {} members are too many for an NPZ file", where, members);
+  require(members <= max_npz_members, "{}: {} members are too many for an NPZ file", where, members);
 
   // Members may overlap in a hostile archive; deflate's 1032 to 1 of the whole file is a bound no honest one reaches.
   std::uint64_t budget = std::min(max_unpacked_bytes, 1100 * static_cast<std::uint64_t>(bytes.size()));
@@ -88,7 +88,7 @@ NamedTensors parse_npz(std::string_view bytes, const std::string& where) {
     std::string name = raw_name;
     const std::string member_where = format("{}, member {}", where, printable(name));
     require(name.ends_with(".npy"), "{}: not an array; an NPZ file holds only .npy members", member_where);
-    at::Tensor array = parse_npy(unpack(archive.get(), index, member_where, budget), member_where);
+    at::Tensor array = parse_npy(unpack_zip_member(archive.get(), index, member_where, budget), member_where);
     name.resize(name.size() - 4);
     arrays.emplace_back(std::move(name), std::move(array));
   }

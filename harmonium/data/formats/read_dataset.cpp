@@ -18,24 +18,24 @@ namespace harmonium {
 namespace {
 
 // An array of integers, one a row, as int64; nothing where it is something else, since labels are a courtesy.
-at::Tensor as_labels(const at::Tensor& array, std::int64_t rows) {
+at::Tensor integer_labels(const at::Tensor& array, std::int64_t rows) {
   if (array.numel() != rows) return {};
   const at::Tensor flat = array.reshape({-1});
   const at::Tensor labels = flat.to(at::kLong);
   return labels.to(flat.scalar_type()).eq(flat).all().item<bool>() ? labels : at::Tensor();
 }
 
-Dataset from_npz(std::string_view bytes, const std::string& where, const ReadOptions& options) {
+Dataset dataset_from_npz(std::string_view bytes, const std::string& where, const ReadOptions& options) {
   const NamedTensors arrays = parse_npz(bytes, where);
   std::vector<ArrayInfo> infos;
   for (const auto& [name, array] : arrays) infos.push_back({name, "", array.sizes().vec()});
   const std::size_t chosen = choose_array(infos, options.array, where);
   Dataset data = make_dataset(arrays[chosen].second, where + ":" + printable(arrays[chosen].first));
-  if (const auto labels = find_labels(infos, chosen)) data.labels = as_labels(arrays[*labels].second, data.rows());
+  if (const auto labels = find_labels(infos, chosen)) data.labels = integer_labels(arrays[*labels].second, data.rows());
   return data;
 }
 
-Dataset from_mat(std::string_view bytes, const std::string& where, const ReadOptions& options) {
+Dataset dataset_from_mat(std::string_view bytes, const std::string& where, const ReadOptions& options) {
   const std::vector<MatVariable> variables = list_mat(bytes, where);
   std::vector<ArrayInfo> infos;
   for (const MatVariable& variable : variables)
@@ -44,11 +44,11 @@ Dataset from_mat(std::string_view bytes, const std::string& where, const ReadOpt
   const std::string here = where + ":" + printable(variables[chosen].name);
   Dataset data = make_dataset(read_mat_variable(bytes, variables[chosen], here), here);
   if (const auto labels = find_labels(infos, chosen))
-    data.labels = as_labels(read_mat_variable(bytes, variables[*labels], where), data.rows());
+    data.labels = integer_labels(read_mat_variable(bytes, variables[*labels], where), data.rows());
   return data;
 }
 
-Dataset from_text(std::string_view bytes, const std::string& where, const ReadOptions& options) {
+Dataset dataset_from_text(std::string_view bytes, const std::string& where, const ReadOptions& options) {
   const TextTable table = parse_text_table(bytes, where, parse_label_column(options.label_column));
   Dataset data = make_dataset(table.values, ValueRange::guess, where);
   data.labels = table.labels;
@@ -68,9 +68,9 @@ Dataset parse_dataset(std::string_view bytes, const std::string& where, const Re
   require(is_archive || options.array.empty(), "{}: has no named arrays, so none is called {}", where,
           printable(options.array));
   require(is_text(bytes) || options.label_column == "none", "{}: only text tables can have a label column", where);
-  if (is_zip(bytes)) return from_npz(bytes, where, options);
+  if (is_zip(bytes)) return dataset_from_npz(bytes, where, options);
   if (is_npy(bytes)) return make_dataset(parse_npy(bytes, where), where);
-  if (is_mat(bytes)) return from_mat(bytes, where, options);
+  if (is_mat(bytes)) return dataset_from_mat(bytes, where, options);
   if (is_idx(bytes)) return make_dataset(parse_idx(bytes, where), where);
   require(!is_png(bytes), "{}: one picture is not a data set; name the folder of PNG files instead", where);
   require(!bytes.starts_with("MATLAB 7.3") && !bytes.starts_with("\x89HDF"),
@@ -80,7 +80,7 @@ Dataset parse_dataset(std::string_view bytes, const std::string& where, const Re
       "{}: not recognised (byte 0 begins '{}'); known are IDX, NPY, NPZ, CSV, .amat, MATLAB -v7 (each also .gz) and "
       "folders of PNG pictures",
       where, printable(bytes, 8));
-  return from_text(bytes, where, options);
+  return dataset_from_text(bytes, where, options);
 }
 
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options) {

@@ -16,22 +16,22 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t prefix = 8;                  // the header's length
-constexpr std::uint64_t max_header = 100'000'000;  // the reference implementation's limit
-constexpr std::string_view metadata_key = "__metadata__";
+constexpr std::size_t safetensors_prefix = 8;                  // the header's length
+constexpr std::uint64_t max_safetensors_header = 100'000'000;  // the reference implementation's limit
+constexpr std::string_view safetensors_metadata = "__metadata__";
 
-struct Type {
+struct SafetensorsType {
   std::string_view name;
   at::ScalarType type;
 };
-constexpr std::array<Type, 6> types{{{"F32", at::kFloat},
-                                     {"F64", at::kDouble},
-                                     {"I64", at::kLong},
-                                     {"I32", at::kInt},
-                                     {"U8", at::kByte},
-                                     {"BOOL", at::kBool}}};
+constexpr std::array<SafetensorsType, 6> safetensors_types{{{"F32", at::kFloat},
+                                                            {"F64", at::kDouble},
+                                                            {"I64", at::kLong},
+                                                            {"I32", at::kInt},
+                                                            {"U8", at::kByte},
+                                                            {"BOOL", at::kBool}}};
 
-json parse_header(std::string_view text, const std::string& where) {
+json parse_safetensors_header(std::string_view text, const std::string& where) {
   // JSON leaves the meaning of a repeated name open, so two readers could see two different files: reject it.
   std::set<std::string> seen;
   const json::parser_callback_t reject_repeats = [&](int depth, json::parse_event_t event, json& value) {
@@ -43,50 +43,52 @@ json parse_header(std::string_view text, const std::string& where) {
   };
   try {
     json header = json::parse(text, reject_repeats);
-    require(header.is_object(), "{}: the header at byte {} is not a JSON object", where, prefix);
+    require(header.is_object(), "{}: the header at byte {} is not a JSON object", where, safetensors_prefix);
     return header;
   } catch (const json::parse_error& error) {
-    fail("{}: the JSON header is damaged at byte {}", where, prefix + error.byte);
+    fail("{}: the JSON header is damaged at byte {}", where, safetensors_prefix + error.byte);
   }
 }
 
-struct Entry {
+struct SafetensorsEntry {
   std::string name;
   at::ScalarType type = at::kFloat;
   std::vector<std::int64_t> shape;
   std::uint64_t begin = 0, end = 0;
 };
 
-std::uint64_t natural_number(const json& value, const std::string& where, const std::string& what) {
+std::uint64_t natural_number_of_json(const json& value, const std::string& where, const std::string& what) {
   require(value.is_number_unsigned() && value.get<std::uint64_t>() <= std::uint64_t{1} << 62,
           "{}: {} is not a natural number", where, what);
   return value.get<std::uint64_t>();
 }
 
-const json& field(const json& entry, const char* name, const std::string& where) {
+const json& field_of_json(const json& entry, const char* name, const std::string& where) {
   require(entry.is_object() && entry.contains(name), "{}: lacks \"{}\"", where, name);
   return entry[name];
 }
 
-Entry parse_entry(const std::string& name, const json& value, std::uint64_t data_size, const std::string& where) {
+SafetensorsEntry parse_safetensors_entry(const std::string& name, const json& value, std::uint64_t data_size,
+                                         const std::string& where) {
   const std::string here = format("{}: tensor '{}'", where, printable(name, 80));
-  Entry entry;
+  SafetensorsEntry entry;
   entry.name = name;
 
-  const json& dtype = field(value, "dtype", here);
-  const auto* type = std::ranges::find(types, dtype.is_string() ? dtype.get<std::string>() : "", &Type::name);
-  require(type != types.end(), "{}: its dtype is not one of F32 F64 I64 I32 U8 BOOL", here);
+  const json& dtype = field_of_json(value, "dtype", here);
+  const auto* type =
+      std::ranges::find(safetensors_types, dtype.is_string() ? dtype.get<std::string>() : "", &SafetensorsType::name);
+  require(type != safetensors_types.end(), "{}: its dtype is not one of F32 F64 I64 I32 U8 BOOL", here);
   entry.type = type->type;
 
-  const json& shape = field(value, "shape", here);
+  const json& shape = field_of_json(value, "shape", here);
   require(shape.is_array() && shape.size() <= 32, "{}: its shape is not a list of at most 32 sizes", here);
   for (const json& size : shape)
-    entry.shape.push_back(static_cast<std::int64_t>(natural_number(size, here, "a size of its shape")));
+    entry.shape.push_back(static_cast<std::int64_t>(natural_number_of_json(size, here, "a size of its shape")));
 
-  const json& offsets = field(value, "data_offsets", here);
+  const json& offsets = field_of_json(value, "data_offsets", here);
   require(offsets.is_array() && offsets.size() == 2, "{}: its data_offsets are not [begin, end]", here);
-  entry.begin = natural_number(offsets[0], here, "its first data offset");
-  entry.end = natural_number(offsets[1], here, "its second data offset");
+  entry.begin = natural_number_of_json(offsets[0], here, "its first data offset");
+  entry.end = natural_number_of_json(offsets[1], here, "its second data offset");
   require(entry.begin <= entry.end && entry.end <= data_size,
           "{}: its data offsets [{}, {}] lie outside the {} bytes of values; the file was cut short or is damaged",
           here, entry.begin, entry.end, data_size);
@@ -119,25 +121,26 @@ std::string encode_safetensors(const TensorFile& file) {
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return file.tensors[i].second.element_size(); });
 
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  std::set<std::string> seen{std::string(metadata_key)};
-  if (!file.metadata.empty()) header[std::string(metadata_key)] = file.metadata;
+  std::set<std::string> seen{std::string(safetensors_metadata)};
+  if (!file.metadata.empty()) header[std::string(safetensors_metadata)] = file.metadata;
   std::uint64_t offset = 0;
   for (const std::size_t i : order) {
     const auto& [name, tensor] = file.tensors[i];
-    const auto* type = std::ranges::find(types, tensor.scalar_type(), &Type::type);
-    require(type != types.end(), "encode_safetensors: tensor {} has type {}; F32 F64 I64 I32 U8 BOOL can be written",
-            name, c10::toString(tensor.scalar_type()));
+    const auto* type = std::ranges::find(safetensors_types, tensor.scalar_type(), &SafetensorsType::type);
+    require(type != safetensors_types.end(),
+            "encode_safetensors: tensor {} has type {}; F32 F64 I64 I32 U8 BOOL can be written", name,
+            c10::toString(tensor.scalar_type()));
     require(seen.insert(name).second, "encode_safetensors: two tensors are named {}", name);
     const std::uint64_t end = offset + static_cast<std::uint64_t>(tensor.nbytes());
     header[name] = {{"dtype", type->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();
-  text.append((prefix - text.size() % prefix) % prefix, ' ');
+  text.append((safetensors_prefix - text.size() % safetensors_prefix) % safetensors_prefix, ' ');
 
   const auto length = static_cast<std::uint64_t>(text.size());
   std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
-  bytes.reserve(prefix + text.size() + offset);
+  bytes.reserve(safetensors_prefix + text.size() + offset);
   bytes += text;
   for (const std::size_t i : order) {
     const at::Tensor values = file.tensors[i].second.contiguous().cpu();
@@ -147,20 +150,21 @@ std::string encode_safetensors(const TensorFile& file) {
 }
 
 TensorFile parse_safetensors(std::string_view bytes, const std::string& where) {
-  require(bytes.size() >= prefix, "{}: the file ends at byte {}, inside the header's length", where, bytes.size());
+  require(bytes.size() >= safetensors_prefix, "{}: the file ends at byte {}, inside the header's length", where,
+          bytes.size());
   const auto length = load<std::uint64_t>(bytes, 0, std::endian::little);
-  require(length <= std::min<std::uint64_t>(bytes.size() - prefix, max_header),
+  require(length <= std::min<std::uint64_t>(bytes.size() - safetensors_prefix, max_safetensors_header),
           "{}: byte 0 claims a header of {} bytes, the file ends at byte {}; it was cut short or is not a safetensors "
           "file",
           where, length, bytes.size());
-  const json header = parse_header(bytes.substr(prefix, length), where);
-  const std::string_view data = bytes.substr(prefix + length);
+  const json header = parse_safetensors_header(bytes.substr(safetensors_prefix, length), where);
+  const std::string_view data = bytes.substr(safetensors_prefix + length);
 
   TensorFile file;
-  std::vector<Entry> entries;
+  std::vector<SafetensorsEntry> entries;
   for (const auto& [name, value] : header.items()) {
-    if (name != metadata_key) {
-      entries.push_back(parse_entry(name, value, data.size(), where));
+    if (name != safetensors_metadata) {
+      entries.push_back(parse_safetensors_entry(name, value, data.size(), where));
       continue;
     }
     require(value.is_object(), "{}: __metadata__ is not a JSON object", where);
@@ -169,11 +173,11 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& where) {
       file.metadata[key] = text.get<std::string>();
     }
   }
-  std::ranges::sort(entries, {}, [](const Entry& e) { return std::tie(e.begin, e.end, e.name); });
+  std::ranges::sort(entries, {}, [](const SafetensorsEntry& e) { return std::tie(e.begin, e.end, e.name); });
 
   // The format allows neither overlaps nor holes: a byte that no tensor owns could hide anything.
   std::uint64_t covered = 0;
-  for (const Entry& entry : entries) {
+  for (const SafetensorsEntry& entry : entries) {
     require(entry.begin == covered, "{}: tensor '{}' begins at byte {} of the values, expected {}: {}", where,
             printable(entry.name), entry.begin, covered, entry.begin < covered ? "tensors overlap" : "there is a hole");
     covered = entry.end;
@@ -181,7 +185,7 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& where) {
                                                             entry.type, entry.shape, std::endian::little));
   }
   require(covered == data.size(), "{}: {} bytes too many, from byte {}, belong to no tensor", where,
-          data.size() - covered, prefix + length + covered);
+          data.size() - covered, safetensors_prefix + length + covered);
   return file;
 }
 

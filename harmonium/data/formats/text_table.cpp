@@ -12,31 +12,31 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::size_t sniffed_bytes = 4096;
+constexpr std::size_t sniffed_text_bytes = 4096;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_blank_in_table(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 // A number as from_chars sees it, plus a leading '+', which it does not allow.
-std::from_chars_result to_number(const char* begin, const char* end, double& value) {
+std::from_chars_result scan_number(const char* begin, const char* end, double& value) {
   if (end - begin > 1 && *begin == '+' && begin[1] != '-') ++begin;
   return std::from_chars(begin, end, value);
 }
 
-bool is_number(std::string_view field) {
+bool is_one_number(std::string_view field) {
   double value = 0;
   const char* end = field.data() + field.size();
-  const auto result = to_number(field.data(), end, value);
+  const auto result = scan_number(field.data(), end, value);
   return result.ptr == end && result.ec != std::errc::invalid_argument;
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+std::string_view trim_blanks(std::string_view text) {
+  while (!text.empty() && is_blank_in_table(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank_in_table(text.back())) text.remove_suffix(1);
   return text;
 }
 
 // Values stay bytes (a quarter of the memory, and most data sets are pixels) until one of them does not fit.
-class Column {
+class NumberBuffer {
  public:
   void push(double value) {
     if (is_bytes_ && value >= 0 && value <= 255 && value == std::trunc(value)) {
@@ -71,9 +71,9 @@ class Column {
   std::vector<float> floats_;
 };
 
-class TableParser {
+class TextTableParser {
  public:
-  TableParser(std::string_view text, const std::string& where, LabelColumn labels)
+  TextTableParser(std::string_view text, const std::string& where, LabelColumn labels)
       : text_(text), where_(where), label_column_(labels) {}
 
   TextTable parse() {
@@ -81,7 +81,7 @@ class TableParser {
     bool is_first = true;
     for (std::size_t start = 0; start < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', start), text_.size());
-      const std::string_view line = trim(text_.substr(start, end - start));
+      const std::string_view line = trim_blanks(text_.substr(start, end - start));
       start = end + 1;
       ++line_;
       if (line.empty() || line.front() == '#') continue;
@@ -117,7 +117,7 @@ class TableParser {
   [[nodiscard]] bool is_header(std::string_view line) const {
     for (std::size_t at = 0; at <= line.size();) {
       const std::size_t end = field_end(line, at);
-      if (is_number(trim(line.substr(at, end - at)))) return false;
+      if (is_one_number(trim_blanks(line.substr(at, end - at)))) return false;
       at = end + 1;
     }
     return true;
@@ -133,7 +133,7 @@ class TableParser {
     const char* const end = at + line.size();
     std::int64_t column = 0;
     const auto skip_blanks = [&] {
-      while (at != end && is_blank(*at)) ++at;
+      while (at != end && is_blank_in_table(*at)) ++at;
     };
     for (bool expects_field = true; expects_field; ++column) {
       skip_blanks();
@@ -163,12 +163,12 @@ class TableParser {
   // Reads the field that begins at `at` and returns its end.
   const char* parse_field(const char* at, const char* end, std::int64_t column) {
     double value = 0;
-    const auto [stop, code] = to_number(at, end, value);
-    const bool ends = stop == end || *stop == separator_ || is_blank(*stop);
+    const auto [stop, code] = scan_number(at, end, value);
+    const bool ends = stop == end || *stop == separator_ || is_blank_in_table(*stop);
     if (code == std::errc::invalid_argument || code == std::errc::result_out_of_range || !ends ||
         !std::isfinite(static_cast<float>(value))) {
       const std::string_view rest(at, static_cast<std::size_t>(end - at));
-      fail_field(trim(rest.substr(0, field_end(rest, 0))), column);
+      fail_field(trim_blanks(rest.substr(0, field_end(rest, 0))), column);
     }
     // Whether a column is the last is known only at the end of the line, so one value is held back.
     if (label_column_ == LabelColumn::first && column == 0) {
@@ -194,7 +194,7 @@ class TableParser {
   char separator_ = ' ';
   std::int64_t line_ = 0, rows_ = 0, columns_ = 0;
   double last_value_ = 0;
-  Column values_;
+  NumberBuffer values_;
   std::vector<std::int64_t> labels_;
 };
 
@@ -208,7 +208,7 @@ LabelColumn parse_label_column(std::string_view name) {
 }
 
 bool is_text(std::string_view bytes) {
-  const std::string_view head = bytes.substr(0, sniffed_bytes);
+  const std::string_view head = bytes.substr(0, sniffed_text_bytes);
   return std::ranges::all_of(head, [](char c) {
     const auto code = static_cast<unsigned char>(c);
     return (code >= 0x20 && code != 0x7F) || c == '\n' || c == '\r' || c == '\t';
@@ -216,7 +216,7 @@ bool is_text(std::string_view bytes) {
 }
 
 TextTable parse_text_table(std::string_view text, const std::string& where, LabelColumn labels) {
-  return TableParser(text, where, labels).parse();
+  return TextTableParser(text, where, labels).parse();
 }
 
 }  // namespace harmonium

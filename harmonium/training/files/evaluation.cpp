@@ -10,7 +10,7 @@ namespace harmonium {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 EstimateKind parse_kind(const std::string& name) {
   for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound})
@@ -18,7 +18,7 @@ EstimateKind parse_kind(const std::string& name) {
   return EstimateKind::estimate;
 }
 
-Estimate estimate_from_json(const json& from) {
+Estimate estimate_from_json(const ordered_json& from) {
   Estimate estimate{.value = from.at("value"), .low = from.at("low"), .high = from.at("high"), .kind = parse_kind(from.at("kind")),
                     .method = from.value("method", ""), .effective_samples = std::nullopt};
   if (from.contains("chains") && from.at("chains").is_number()) estimate.chains = from.at("chains");
@@ -31,16 +31,16 @@ std::filesystem::path path_in(const std::filesystem::path& folder) { return fold
 
 }  // namespace
 
-json to_json(const Evaluation& evaluation) {
+ordered_json to_json(const Evaluation& evaluation) {
   const Estimate& z = evaluation.log_z;
-  json result;
+  ordered_json result;
   result["model"] = evaluation.model;
-  result["data"] = evaluation.data.empty() ? json(nullptr) : json(evaluation.data);
+  result["data"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.data);
   result["n"] = evaluation.n;
-  result["binarization"] = evaluation.binarization.empty() ? json(nullptr) : json(evaluation.binarization);
+  result["binarization"] = evaluation.binarization.empty() ? ordered_json(nullptr) : ordered_json(evaluation.binarization);
   result["log_z"] = {{"value", z.value}, {"low", z.low}, {"high", z.high}, {"kind", to_string(z.kind)}, {"method", z.method},
-                     {"chains", z.chains > 0 ? json(z.chains) : json(nullptr)}, {"betas", z.betas > 0 ? json(z.betas) : json(nullptr)},
-                     {"effective_samples", z.effective_samples ? json(*z.effective_samples) : json(nullptr)}};
+                     {"chains", z.chains > 0 ? ordered_json(z.chains) : ordered_json(nullptr)}, {"betas", z.betas > 0 ? ordered_json(z.betas) : ordered_json(nullptr)},
+                     {"effective_samples", z.effective_samples ? ordered_json(*z.effective_samples) : ordered_json(nullptr)}};
   if (const auto& l = evaluation.log_likelihood)
     result["log_likelihood"] = {{"value", l->value}, {"low", l->low}, {"high", l->high}, {"kind", to_string(l->kind)}};
   else
@@ -48,7 +48,7 @@ json to_json(const Evaluation& evaluation) {
   return result;
 }
 
-Evaluation evaluation_from_json(const json& from) {
+Evaluation evaluation_from_json(const ordered_json& from) {
   Evaluation evaluation{.model = from.at("model"), .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(), .n = from.at("n"),
                         .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
                         .log_z = estimate_from_json(from.at("log_z")), .log_likelihood = std::nullopt};
@@ -66,8 +66,8 @@ std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
   std::string line;
   for (std::int64_t number = 1; std::getline(lines, line); ++number) {
     try {
-      evaluations.push_back(evaluation_from_json(json::parse(line)));
-    } catch (const json::exception& error) {
+      evaluations.push_back(evaluation_from_json(ordered_json::parse(line)));
+    } catch (const ordered_json::exception& error) {
       fail("{}, line {}: not an evaluation ({})", path_in(folder).string(), number, error.what());
     }
   }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
@@ -28,6 +30,39 @@ Binarization choose_binarization(std::string& choice, const Dataset& data, const
   return parse_binarization(choice);
 }
 
+std::string names_of(const std::vector<std::pair<std::string, std::string>>& table) {
+  std::string names;
+  for (const auto& [name, help] : table) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+void check_numbers(const RunConfig& config) {
+  const auto at_least = [](const char* flag, std::int64_t value, std::int64_t least) {
+    require(value >= least, "{} must be at least {}, not {}", flag, least, value);
+  };
+  at_least("--updates", config.updates, 1);
+  at_least("--batch", config.batch, 1);
+  at_least("--sweeps", config.sweeps, 1);
+  at_least("--particles", config.particles, 0);
+  at_least("--log-every", config.log_every, 0);
+  at_least("--checkpoint-every", config.checkpoint_every, 1);
+
+  const auto not_negative = [](const char* flag, double value) {
+    require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
+  };
+  not_negative("--rate-weights", config.rate_weights);
+  not_negative("--rate-bias", config.rate_bias);
+  not_negative("--initial-weights", config.initial_weights);
+  not_negative("--weight-decay", config.weight_decay);
+  not_negative("--averaging", config.averaging);
+  not_negative("--checkpoint-minutes", config.checkpoint_minutes);
+  require(config.schedule_tau > 0, "--schedule-tau must be positive, not {}", config.schedule_tau);
+  require(config.momentum >= 0 && config.momentum < 1, "--momentum must be at least 0 and below 1, not {}", config.momentum);
+  require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}", config.shrink);
+  // config.toml could not hold a larger one.
+  require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}", config.seed);
+}
+
 }  // namespace
 
 RunData resolve(RunConfig& config) {
@@ -48,15 +83,14 @@ RunData resolve(RunConfig& config) {
   }
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
+  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
+          "unknown optimizer '{}'; there are: {}", config.optimizer, names_of(metrics()));
   const Rates rates = config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
-  require(config.rate_bias >= 0 && config.rate_weights >= 0, "learning rates cannot be negative");
-  require(config.updates >= 1, "--updates must be at least 1, not {}", config.updates);
-  require(config.batch >= 1, "--batch must be at least 1, not {}", config.batch);
-  require(config.checkpoint_every >= 1, "--checkpoint-every must be at least 1, not {}", config.checkpoint_every);
+  check_numbers(config);
   if (config.particles == 0) config.particles = config.batch;
-  if (config.log_every <= 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
+  if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
   return data;
 }
 

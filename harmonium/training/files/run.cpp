@@ -4,6 +4,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/metrics_log.h"
@@ -60,11 +61,32 @@ class Speedometer {
   double seconds_ = 0, rate_ = 0;
 };
 
+// Fails naming the flag and what it was given.
+void check_unit(const char* flag, const std::string& given, const std::string& spec) {
+  try {
+    (void)make_unit(spec);
+  } catch (const Error& error) {
+    fail("{} {}: {}", flag, given, error.what());
+  }
+}
+
+// Looked at in pieces, because as floats the whole table may not fit in memory.
+void check_values(const Dataset& data, const Unit& visible) {
+  constexpr std::int64_t rows_at_once = 20'000;
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const std::string complaint = visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    require(complaint.empty(), "{}{}: {}. Use --visible gaussian for real values, or scale the data", data.name,
+            first == 0 ? "" : format(", counted from row {}", first), complaint);
+  }
+}
+
 }  // namespace
 
 Model initial_model(const RunConfig& config, const RunData& data) {
   const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
   const std::string hidden = plain_number ? "bernoulli:" + config.hidden : config.hidden;
+  check_unit("--visible", config.visible, config.visible);
+  check_unit("--hidden", config.hidden, hidden);
   const std::int64_t classes = classes_of(config, data.train);
   Model model{classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden)};
   const Unit& visible = model.machine.unit(0);
@@ -73,11 +95,12 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   // Averages of the gray values are the expected averages of their binary draws.
   constexpr std::int64_t enough_rows = 20'000;
   const at::Tensor sample = data.train.first(enough_rows).to_float();
-  const std::string complaint = visible.complaint(sample);
-  require(complaint.empty(), "{}: {}. Use --visible gaussian for real values, or scale the data", data.train.name, complaint);
-  if (data.valid.rows() > 0)
+  check_values(data.train, visible);
+  if (data.valid.rows() > 0) {
     require(data.valid.columns() == data.train.columns(), "validation data {} have {} columns, training data {} have {}",
             data.valid.name, data.valid.columns(), data.train.name, data.train.columns());
+    check_values(data.valid, visible);
+  }
   model.data_moments.push_back(visible.moments(sample, {}));
   if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
   if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
@@ -87,6 +110,15 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   model.notes = {{"data", config.data}, {"binarization", to_string(data.binarization)}, {"gradient", config.gradient},
                  {"optimizer", config.optimizer}, {"seed", std::to_string(config.seed)}};
   return model;
+}
+
+void check_config(const RunConfig& config, const RunData& data) {
+  const Trainer trainer = make_trainer(config, data, initial_model(config, data).machine);
+  constexpr int exact_gradient_bits = 25;  // the limit of exact_moments()
+  require(config.gradient != "exact" || can_enumerate(trainer.machine(), exact_gradient_bits),
+          "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and --hidden {} "
+          "there are more; use fewer units, or --gradient pcd",
+          exact_gradient_bits, config.visible, config.hidden);
 }
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text, const RunData& data, const RunHooks& hooks) {
@@ -123,7 +155,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     saved_update = trainer.update();
   };
   const auto measure = [&] {
-    metrics = monitor.measure(trainer.averaged(), trainer.update());
+    metrics = monitor.measure(trainer.averaged());
     metrics["gradient_norm"] = trainer.gradient_norm();
     metrics["epoch"] = trainer.epoch();
     log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});

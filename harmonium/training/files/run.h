@@ -47,6 +47,10 @@ struct RunData {
 // A machine with initial parameters, as the configuration describes it.
 [[nodiscard]] Model initial_model(const RunConfig& config, const RunData& data);
 
+// Fails where the configuration asks for something that does not exist, makes no sense or would take too long, so that
+// a mistake shows before anything is written. `config` must be resolved.
+void check_config(const RunConfig& config, const RunData& data);
+
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
 // `config` must be resolved. `config_text` is kept as config.toml.
 [[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config, const std::string& config_text,
