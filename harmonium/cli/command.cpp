@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <thread>
 
 #include "harmonium/core/error.h"
 
@@ -39,7 +41,11 @@ void apply(const CommonOptions& common) {
   require(common.device != "cuda", "--device cuda: this version computes on the CPU only");
   require(common.device == "cpu", "--device {}: there are cpu and cuda", common.device);
   require(common.threads >= 0, "--threads {}: give a number of threads, or 0 for all", common.threads);
-  if (common.threads > 0) at::set_num_threads(common.threads);
+  // LibTorch's own default is one thread on some builds. OMP_NUM_THREADS, where set, is somebody's decision.
+  if (common.threads > 0)
+    at::set_num_threads(common.threads);
+  else if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
 }
 
 void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }

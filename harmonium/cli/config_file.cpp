@@ -50,7 +50,9 @@ void assign(T& field, const toml::node& node, const std::string& where) {
 
 void ConfigFlags::declare(CLI::App& command) {
   RunConfig::visit(values_, [&](const char* name, auto& field, const char* help) {
-    options_.push_back(command.add_option(flag(name), field, help)->capture_default_str());
+    CLI::Option* option = command.add_option(flag(name), field, help)->capture_default_str();
+    if constexpr (std::is_unsigned_v<std::decay_t<decltype(field)>>) option->check(CLI::NonNegativeNumber);
+    options_.push_back(option);
   });
 }
 

@@ -73,6 +73,7 @@ int fetch(const DataOptions& options) {
 void add_data(CLI::App& app) {
   CLI::App* data = app.add_subcommand("data", "See, describe and fetch data sets");
   data->require_subcommand(1);
+  data->footer("Examples:\n  harmonium data list\n  harmonium data info digits:test\n");
   auto options = std::make_shared<DataOptions>();
   add_command(*data, "list", "Data sets known by name, and where they are", "  harmonium data list\n", options->common, [options] { return list(*options); });
   CLI::App* info_command = add_command(*data, "info", "What a data set or file holds", "  harmonium data info digits:test\n  harmonium data info images.npy --picture look.png\n",

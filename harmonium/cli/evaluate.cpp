@@ -130,7 +130,7 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--binarize", options->binarize, "gray values: none, threshold, stochastic; auto: stochastic for gray data")->capture_default_str();
   command->add_option("--limit", options->limit, "use only so many rows (0: all)")->capture_default_str();
   command->add_option("--label-column", options->label_column, "where a text table keeps its label: none, first, last")->capture_default_str();
-  command->add_option("--seed", options->ais.seed, "seed of chains and of stochastic binarization")->capture_default_str();
+  command->add_option("--seed", options->ais.seed, "seed of chains and of stochastic binarization")->capture_default_str()->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace harmonium::cli

@@ -6,6 +6,27 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
 
+namespace {
+
+// What was wrong with the command line, and which --help to read.
+void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* place = &app;
+  std::string command = "harmonium";
+  while (!place->get_subcommands().empty()) {
+    place = place->get_subcommands().front();
+    command += " " + place->get_name();
+  }
+  std::string problem = error.what(), known;
+  for (const CLI::App* sub : place->get_subcommands([](const CLI::App*) { return true; })) known += (known.empty() ? "" : ", ") + sub->get_name();
+  if (!known.empty() && !place->remaining().empty())
+    problem = fmt::format("there is no command '{}'; there are: {}", place->remaining().front(), known);
+  else if (!known.empty())
+    problem = fmt::format("a command is needed; there are: {}", known);
+  fmt::print(stderr, "harmonium: {}\n  `{} --help` explains\n", problem, command);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace harmonium;
   CLI::App app{"Trains generative models of the Boltzmann-machine family and tells how good they are.", "harmonium"};
@@ -32,10 +53,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& result) {
     return result.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "harmonium: {}\n", error.what());
-    const CLI::App* place = &app;
-    for (const CLI::App* sub : app.get_subcommands()) place = sub;
-    fmt::print(stderr, "  `harmonium {}{}--help` lists the options\n", place == &app ? "" : place->get_name(), place == &app ? "" : " ");
+    explain(app, error);
     return 2;
   } catch (const Error& error) {
     fmt::print(stderr, "harmonium: {}\n", error.what());

@@ -48,6 +48,7 @@ int show(const ShowOptions& options) {
 void add_models(CLI::App& app) {
   CLI::App* models = app.add_subcommand("models", "Look at models");
   models->require_subcommand(1);
+  models->footer("Examples:\n  harmonium models show runs/digits-1\n");
   auto options = std::make_shared<ShowOptions>();
   CLI::App* command = add_command(*models, "show", "Layers, parameters and notes of a model", "  harmonium models show runs/digits-1\n", options->common,
                                   [options] { return show(*options); });

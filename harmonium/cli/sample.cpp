@@ -22,14 +22,25 @@ struct SampleOptions {
   std::uint64_t seed = 0;
 };
 
+std::string layer_names(const BoltzmannMachine& machine) {
+  std::string names;
+  for (const Layer& layer : machine.layers()) names += (names.empty() ? "" : ", ") + layer.name;
+  return names;
+}
+
 // "LAYER=CLASS" holds a one-hot layer at a class; "FILE.npy" holds visible units at the file's values, NaN leaving a unit free.
 void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUnits& known) {
   if (const std::size_t equals = text.find('='); equals != std::string::npos) {
-    const std::size_t layer = machine.layer_index(text.substr(0, equals));
+    const std::string name = text.substr(0, equals);
+    const auto found = std::ranges::find(machine.layers(), name, &Layer::name);
+    require(found != machine.layers().end(), "--clamp {}: the model has no layer '{}'; it has {}", text, name, layer_names(machine));
+    require(found->unit->spec().starts_with("softmax:1x"), "--clamp {}: layer '{}' ({}) has no classes to choose from; a .npy file can hold visible units",
+            text, name, found->unit->spec());
+    const auto layer = static_cast<std::size_t>(found - machine.layers().begin());
     const std::int64_t width = machine.unit(layer).width();
     const std::string digits = text.substr(equals + 1);
     require(!digits.empty() && digits.size() < 9 && digits.find_first_not_of("0123456789") == std::string::npos && std::stoll(digits) < width,
-            "--clamp {}: '{}' is not a class of layer '{}', which has {}", text, digits, text.substr(0, equals), width);
+            "--clamp {}: '{}' is not a class of layer '{}', which has 0 … {}", text, digits, name, width - 1);
     known[layer] = at::one_hot(at::full({1}, static_cast<std::int64_t>(std::stoll(digits)), at::kLong), width).to(machine.scalar_type());
     return;
   }
@@ -96,7 +107,7 @@ void add_sample(CLI::App& app) {
   command->add_option("--clamp", options->clamp, "hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
   command->add_flag("--means", options->means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out, "x.png or x.npy")->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of the chains")->capture_default_str();
+  command->add_option("--seed", options->seed, "seed of the chains")->capture_default_str()->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace harmonium::cli

@@ -45,7 +45,7 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
 int train(const TrainOptions& options) {
   RunConfig config = options.config.resolve(options.file);
   const RunData data = resolve(config);
-  (void)initial_model(config, data);  // mistakes in the configuration show before anything is written or removed
+  check_config(config, data);  // before anything is written or removed
   const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
