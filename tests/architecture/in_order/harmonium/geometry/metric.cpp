@@ -1,0 +1,6 @@
+#include "harmonium/geometry/metric.h"
+
+#include <vector>
+
+#include "harmonium/core/key.h"
+#include "harmonium/units/unit.h"

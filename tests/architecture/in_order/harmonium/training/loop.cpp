@@ -1,0 +1,2 @@
+#include "harmonium/models/machine.h"
+#include "harmonium/training/step_rule.h"

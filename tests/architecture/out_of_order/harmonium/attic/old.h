@@ -1,0 +1,1 @@
+#include "harmonium/core/key.h"

@@ -1,0 +1,2 @@
+#include "harmonium/core/format.h"
+#include "harmonium/kernels/random.h"  // offence

@@ -1,0 +1,1 @@
+#include "harmonium/data/dataset.h"  // offence

@@ -1,0 +1,2 @@
+#include "harmonium/models/machine.h"
+#include "harmonium/report/page.h"  // offence

@@ -1,0 +1,1 @@
+#include "harmonium/models/machine.h"  // offence

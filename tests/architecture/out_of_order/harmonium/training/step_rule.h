@@ -1,0 +1,2 @@
+#include "harmonium/geometry/metric.h"
+#include "harmonium/models/machine.h"  // offence

@@ -1,0 +1,165 @@
+#include "harmonium/core/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFile : public testing::Test {
+ protected:
+  AtomicFile() {
+    std::string pattern = (fs::temp_directory_path() / "harmonium_atomic_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~AtomicFile() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+
+  // Every entry of the folder, so that a forgotten temporary file is seen.
+  [[nodiscard]] std::ptrdiff_t entries() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+
+  // The message of the RunFailure that writing throws; empty when it throws none.
+  static std::string failure_of_writing(const fs::path& path, std::string_view bytes) {
+    try {
+      write_file_atomically(path, bytes);
+    } catch (const RunFailure& failure) {
+      return failure.what();
+    }
+    return "";
+  }
+
+  fs::path folder_;
+};
+
+// Stands in for a full disk: while it lives, no file of this process grows beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit = {bytes, old_limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_limit_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*old_handler_)(int);
+  rlimit old_limit_{};
+};
+
+TEST_F(AtomicFile, GivesBackTheBytesItWasGiven) {
+  const std::string bytes("zero \0 newline \n\r\xff end", 22);
+  write_file_atomically(folder_ / "a", bytes);
+  EXPECT_EQ(read_file(folder_ / "a"), bytes);
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFile, WritesAndReadsAnEmptyFile) {
+  write_file_atomically(folder_ / "empty", "");
+  EXPECT_TRUE(fs::exists(folder_ / "empty"));
+  EXPECT_EQ(read_file(folder_ / "empty"), "");
+}
+
+TEST_F(AtomicFile, ReplacesALongerFileWhole) {
+  write_file_atomically(folder_ / "a", std::string(100000, 'x'));
+  write_file_atomically(folder_ / "a", "short");
+  EXPECT_EQ(read_file(folder_ / "a"), "short");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFile, KeepsTheOldFileWhenTheDiskFillsHalfway) {
+  write_file_atomically(folder_ / "model", "the last good one");
+  std::string message;
+  {
+    const FileSizeLimit limit(4096);
+    message = failure_of_writing(folder_ / "model", std::string(100000, 'x'));
+  }
+  EXPECT_NE(message.find((folder_ / "model").string()), std::string::npos) << message;
+  EXPECT_EQ(read_file(folder_ / "model"), "the last good one");
+  EXPECT_EQ(entries(), 1) << "a temporary file was left behind";
+}
+
+TEST_F(AtomicFile, LeavesNothingBehindWhenTheTargetIsAFolder) {
+  fs::create_directories(folder_ / "taken" / "inside");
+  const std::string message = failure_of_writing(folder_ / "taken", "bytes");
+  EXPECT_NE(message.find((folder_ / "taken").string()), std::string::npos) << message;
+  EXPECT_TRUE(fs::is_directory(folder_ / "taken" / "inside"));
+  EXPECT_EQ(entries(), 1) << "a temporary file was left behind";
+}
+
+TEST_F(AtomicFile, NamesThePathAndTheCauseWhenTheFolderIsMissing) {
+  const std::string message = failure_of_writing(folder_ / "missing" / "a", "bytes");
+  EXPECT_NE(message.find((folder_ / "missing" / "a").string()), std::string::npos) << message;
+  EXPECT_NE(message.find("No such file or directory"), std::string::npos) << message;
+  EXPECT_EQ(entries(), 0) << "the missing folder must not be made in passing";
+}
+
+TEST_F(AtomicFile, KeepsTheOldFileInAReadOnlyFolder) {
+  if (::geteuid() == 0) GTEST_SKIP() << "permissions do not stop root";
+  write_file_atomically(folder_ / "a", "old");
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_NE(failure_of_writing(folder_ / "a", "new"), "");
+  EXPECT_EQ(read_file(folder_ / "a"), "old");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFile, ShowsAReaderTheOldOrTheNewFileButNeverAMixture) {
+  const fs::path path = folder_ / "shared";
+  const std::string old_bytes(200000, 'o'), new_bytes(300000, 'n');
+  write_file_atomically(path, old_bytes);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; i < 20; ++i) write_file_atomically(path, i % 2 == 0 ? new_bytes : old_bytes);
+    done = true;
+  });
+  int mixtures = 0;
+  while (!done) {
+    const std::string seen = read_file(path);
+    if (seen != old_bytes && seen != new_bytes) ++mixtures;
+  }
+  writer.join();
+  EXPECT_EQ(mixtures, 0);
+}
+
+TEST_F(AtomicFile, WritesBesideTheCurrentFolderWhenThePathHasNoFolder) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  const std::string message = failure_of_writing("bare", "bytes");
+  fs::current_path(before);
+  EXPECT_EQ(message, "");
+  EXPECT_EQ(read_file(folder_ / "bare"), "bytes");
+}
+
+TEST_F(AtomicFile, ReadingSaysWhichFileIsMissing) {
+  try {
+    static_cast<void>(read_file(folder_ / "nothing"));
+    FAIL() << "read a file that is not there";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find((folder_ / "nothing").string()), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(AtomicFile, ReadingAFolderIsTheCallersMistake) { EXPECT_THROW(static_cast<void>(read_file(folder_)), Error); }
+
+}  // namespace
+}  // namespace harmonium

@@ -1,0 +1,52 @@
+#include "harmonium/training/step_rule.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+namespace {
+
+Moments values(double bias, double weight) { return {{"v.bias", at::full({1}, bias, at::kDouble)}, {"w", at::full({1, 1}, weight, at::kDouble)}}; }
+Direction direction(double unary, double pairwise_bias, double weight) {
+  return {.unary = {{"v.bias", at::full({1}, unary, at::kDouble)}}, .pairwise = values(pairwise_bias, weight)};
+}
+const Topology topology{{{"v", 1, {"v.bias"}}}, {{"w", 0, 0}}};
+
+TEST(StepRule, ScalesUnaryAndPairwisePartsByTheirOwnRates) {
+  Moments theta = values(1, 2);
+  StepRule rule({.rate_bias = 0.5, .rate_weights = 0.25, .schedule = Schedule::constant}, 10);
+  rule.apply_(theta, direction(4, 8, 16), 0);
+  EXPECT_DOUBLE_EQ(theta["v.bias"].item<double>(), 1 + 0.5 * 4 + 0.25 * 8);
+  EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 2 + 0.25 * 16);
+}
+
+TEST(StepRule, MomentumAddsGeometricallyFadingEarlierSteps) {
+  Moments theta = values(0, 0);
+  StepRule rule({.rate_bias = 1, .rate_weights = 1, .schedule = Schedule::constant, .momentum = 0.5}, 10);
+  for (int t = 0; t < 3; ++t) rule.apply_(theta, direction(1, 0, 1), t);
+  EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 1 + 1.5 + 1.75);
+}
+
+TEST(StepRule, WeightDecayPullsWeightsAndLeavesBiasesAlone) {
+  Moments gradient = values(1, 1);
+  StepRule({.weight_decay = 0.1}, 10).penalize_(gradient, values(5, 5), topology);
+  EXPECT_DOUBLE_EQ(gradient["v.bias"].item<double>(), 1);
+  EXPECT_DOUBLE_EQ(gradient["w"].item<double>(), 1 - 0.1 * 5);
+}
+
+TEST(Schedule, FollowsItsFormulas) {
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::constant, 7, 10, 1000), 1);
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::linear, 0, 10, 1000), 1);
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::linear, 9, 10, 1000), 1 - 0.9);
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::sqrt, 3000, 10, 1000), 0.5);
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::inverse, 3000, 10, 1000), 0.25);
+  EXPECT_DOUBLE_EQ(schedule_factor(Schedule::sqrt_linear, 3000, 6000, 1000), 0.25);
+  for (const auto& [schedule, name] : schedules()) EXPECT_EQ(parse_schedule(to_string(schedule)), schedule) << name;
+  EXPECT_THROW((void)parse_schedule("cosine"), Error);
+}
+
+}  // namespace
+}  // namespace harmonium

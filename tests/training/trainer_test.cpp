@@ -1,0 +1,102 @@
+#include "harmonium/training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/bars_and_stripes.h"
+#include "harmonium/likelihood/exact.h"
+#include "harmonium/likelihood/log_likelihood.h"
+#include "tests/training/support.h"
+
+namespace harmonium {
+namespace {
+
+void expect_equal(const Moments& a, const Moments& b) {
+  for (const auto& [name, value] : a.entries()) EXPECT_TRUE(at::equal(value, b[name])) << name;
+}
+
+NamedTensors copy_of(const NamedTensors& tensors) {
+  NamedTensors copy;
+  for (const auto& [name, value] : tensors) copy.emplace_back(name, value.clone());
+  return copy;
+}
+
+class EveryKindOfTrainer : public testing::TestWithParam<std::tuple<std::string, std::string, double>> {};
+
+TEST_P(EveryKindOfTrainer, ContinuesBitIdenticallyFromARestoredState) {
+  const auto& [gradient, optimizer, momentum] = GetParam();
+  const StepOptions step{.rate_bias = 0.1, .rate_weights = 0.1, .momentum = momentum, .weight_decay = 1e-3};
+  Trainer whole = small_trainer(gradient, optimizer, step);
+  NamedTensors saved;
+  for (int i = 0; i < 40; ++i) {
+    if (i == 17) saved = copy_of(whole.state());
+    whole.step();
+  }
+  Trainer resumed = small_trainer(gradient, optimizer, step);
+  resumed.restore(17, saved);
+  while (!resumed.finished()) resumed.step();
+  expect_equal(whole.machine().parameters(), resumed.machine().parameters());
+  expect_equal(whole.averaged().parameters(), resumed.averaged().parameters());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
+                         testing::Combine(testing::Values("pcd", "cd", "exact"), testing::Values("sgd", "centering"), testing::Values(0.0, 0.5)));
+
+TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
+  const Dataset data = bars_and_stripes({.side = 3});
+  BoltzmannMachine machine = make_rbm("bernoulli:9", "bernoulli:8");
+  initialize(machine, Key(1), 0.1, {{data.column_means().to(at::kFloat)}});
+  const auto likelihood = [&](const BoltzmannMachine& m) {
+    return log_likelihood(log_unnormalized(m, m.observe({data.to_float()})).mean().item<double>(), exact_log_z(m)).value;
+  };
+  const double before = likelihood(machine);
+  auto metric = make_metric("centering", machine.topology(), machine.parameters());
+  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = data.rows()}, Key(2)), make_negative_phase("exact", {}), std::move(metric),
+                  {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant}, {.updates = 1500, .averaging = 1});
+  double last = before;
+  for (int block = 0; block < 5; ++block) {
+    for (int i = 0; i < 300; ++i) trainer.step();
+    const double now = likelihood(trainer.machine());
+    EXPECT_GT(now, last) << "after update " << trainer.update();
+    last = now;
+  }
+  // 14 distinct patterns: no model can exceed −log 14 = −2.64; independent pixels reach about −6.2.
+  EXPECT_GT(last, -3.3);
+  EXPECT_LT(last, -std::log(14.0) + 1e-6);
+}
+
+TEST(Trainer, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
+  Trainer trainer = small_trainer("cd", "sgd", {.rate_bias = 1e9, .rate_weights = 1e9});
+  try {
+    while (!trainer.finished()) trainer.step();
+    FAIL() << "training went on";
+  } catch (const RunFailure& failure) {
+    const std::string message = failure.what();
+    EXPECT_NE(message.find("update 10"), std::string::npos) << message;
+    EXPECT_NE(message.find("bias"), std::string::npos) << message;
+    EXPECT_NE(message.find("--rate-weights"), std::string::npos) << message;
+  }
+}
+
+TEST(Trainer, DependsOnItsSeedAndOnNothingElse) {
+  Trainer a = small_trainer("pcd", "centering"), b = small_trainer("pcd", "centering");
+  for (int i = 0; i < 10; ++i) a.step();
+  (void)uniform(Key(99), {1000});  // no generator is shared
+  for (int i = 0; i < 10; ++i) b.step();
+  expect_equal(a.machine().parameters(), b.machine().parameters());
+}
+
+TEST(Averaging, IsThePlainMeanUntilItsTimeScaleAndExponentialAfterwards) {
+  Averaging averaging(Moments{{"x", at::full({1}, 100.0)}}, 4);
+  double plain = 0;
+  for (int t = 0; t < 4; ++t) {
+    averaging.observe(Moments{{"x", at::full({1}, static_cast<double>(t))}}, t);
+    plain += t;
+    EXPECT_NEAR(averaging.average()["x"].item<double>(), plain / (t + 1), 1e-6);
+  }
+  averaging.observe(Moments{{"x", at::full({1}, 9.5)}}, 4);
+  EXPECT_NEAR(averaging.average()["x"].item<double>(), 1.5 + (9.5 - 1.5) / 4, 1e-6);
+}
+
+}  // namespace
+}  // namespace harmonium

@@ -1,0 +1,223 @@
+// What every unit type promises, checked against sums over all its values (for continuous units, a fine grid).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harmonium/kernels/random.h"
+#include "harmonium/units/unit.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/machines.h"
+
+namespace harmonium {
+namespace {
+
+using support::expect_close;
+using support::Points;
+using support::Row;
+
+constexpr std::int64_t contract_rows = 5;
+
+class UnitContract : public testing::TestWithParam<std::string> {
+ protected:
+  UnitContract() : unit(make_unit(GetParam())), parameters(unit->neutral_parameters(at::kDouble)) {
+    parameters[0] = normal(Key(1), {unit->width()}, at::kDouble);
+    if (parameters.size() > 1) parameters[1] = 0.7 + 1.3 * uniform(Key(2), {unit->width()}, at::kDouble);
+    field = 1.5 * normal(Key(3), {contract_rows, unit->width()}, at::kDouble);  // every row has its own
+  }
+
+  [[nodiscard]] bool continuous() const { return parameters.size() > 1; }
+
+  [[nodiscard]] Points points() const {
+    const Row precision = continuous() ? support::numbers(parameters[1]) : Row();
+    return support::points_of(GetParam(), Row(static_cast<std::size_t>(unit->width()), 6.0), precision);
+  }
+
+  // field·x − ½ precision·x², plus the cell's volume.
+  [[nodiscard]] double log_weight(const Row& x, const Row& f, double log_measure) const {
+    double total = log_measure;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      total += f[i] * x[i];
+      if (continuous()) total -= parameters[1][static_cast<std::int64_t>(i)].item<double>() * x[i] * x[i] / 2;
+    }
+    return total;
+  }
+
+  [[nodiscard]] Row log_weights(std::int64_t row) const {
+    const Points values = points();
+    const Row f = support::numbers(field[row]);
+    Row result;
+    for (const Row& x : values.rows) result.push_back(log_weight(x, f, values.log_measure));
+    return result;
+  }
+
+  std::shared_ptr<const Unit> unit;
+  Unit::Parameters parameters;
+  at::Tensor field;
+};
+
+TEST_P(UnitContract, LogPartitionIsTheSumOverAllStates) {
+  Row expected;
+  for (std::int64_t row = 0; row < contract_rows; ++row) expected.push_back(support::log_sum_exp(log_weights(row)));
+  expect_close(unit->log_partition(field, parameters), support::to_tensor({expected})[0], 1e-12);
+}
+
+TEST_P(UnitContract, MeanIsTheAverageOverAllStates) {
+  const at::Tensor values = support::to_tensor(points().rows);
+  std::vector<at::Tensor> expected;
+  for (std::int64_t row = 0; row < contract_rows; ++row)
+    expected.push_back(support::to_tensor({support::normalized(log_weights(row))}).mm(values));
+  expect_close(unit->mean(field, parameters), at::cat(expected), 1e-12);
+}
+
+TEST_P(UnitContract, EntropyIsMinusTheAverageLogProbability) {
+  const double log_measure = points().log_measure;
+  Row expected;
+  for (std::int64_t row = 0; row < contract_rows; ++row) {
+    expected.push_back(0);
+    for (const double p : support::normalized(log_weights(row)))
+      if (p > 0) expected.back() -= p * (std::log(p) - log_measure);
+  }
+  expect_close(unit->entropy(field, parameters), support::to_tensor({expected})[0], 1e-12);
+}
+
+TEST_P(UnitContract, LogPotentialIsTheProductOfParametersAndStatistics) {
+  const Points values = points();
+  const Row bias = support::numbers(parameters[0]);
+  Row expected;
+  for (const Row& x : values.rows) expected.push_back(log_weight(x, bias, 0));
+  expect_close(unit->log_potential(support::to_tensor(values.rows), parameters), support::to_tensor({expected})[0], 1e-12);
+}
+
+TEST_P(UnitContract, MeanIsTheSlopeOfTheLogPartition) {
+  constexpr double step = 1e-5;  // truncation about 1e-11, rounding about 1e-10
+  std::vector<at::Tensor> slopes;
+  for (std::int64_t column = 0; column < unit->width(); ++column) {
+    at::Tensor shift = at::zeros({unit->width()}, at::kDouble);
+    shift[column] = step;
+    slopes.push_back((unit->log_partition(field + shift, parameters) - unit->log_partition(field - shift, parameters)) /
+                     (2 * step));
+  }
+  expect_close(unit->mean(field, parameters), at::stack(slopes, 1), 1e-8);
+}
+
+TEST_P(UnitContract, ExpectedMomentsAreWeightedAveragesOverAllStates) {
+  const at::Tensor weights = at::softmax(normal(Key(4), {contract_rows}, at::kDouble), 0);
+  const at::Tensor values = support::to_tensor(points().rows);
+  std::vector<at::Tensor> expected(parameters.size());
+  for (std::int64_t row = 0; row < contract_rows; ++row) {
+    const at::Tensor p = weights[row] * support::to_tensor({support::normalized(log_weights(row))})[0];
+    const auto add = [](at::Tensor& sum, const at::Tensor& term) { sum = sum.defined() ? sum + term : term; };
+    add(expected[0], p.matmul(values));
+    if (continuous()) add(expected[1], -0.5 * p.matmul(values * values));
+  }
+  const auto actual = unit->expected_moments(field, parameters, weights);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) expect_close(actual[i], expected[i], 1e-12);
+  const auto plain = unit->expected_moments(field, parameters, {});
+  const auto even = unit->expected_moments(field, parameters, at::full({contract_rows}, 1.0 / contract_rows, at::kDouble));
+  for (std::size_t i = 0; i < actual.size(); ++i) expect_close(plain[i], even[i], 1e-12, "undefined weights");
+}
+
+TEST_P(UnitContract, MomentsAverageTheStatisticsOfTheRows) {
+  const at::Tensor state = unit->sample(Key(5), field, parameters);
+  const at::Tensor weights = at::softmax(normal(Key(6), {contract_rows}, at::kDouble), 0);
+  at::Tensor first = at::zeros({unit->width()}, at::kDouble), second = at::zeros({unit->width()}, at::kDouble);
+  for (std::int64_t row = 0; row < contract_rows; ++row) {
+    first += weights[row] * state[row];
+    second -= weights[row] * state[row] * state[row] / 2;
+  }
+  const auto weighted = unit->moments(state, weights), plain = unit->moments(state, {});
+  ASSERT_EQ(weighted.size(), parameters.size());
+  expect_close(weighted[0], first, 1e-13);
+  expect_close(plain[0], state.mean(0), 1e-13);
+  if (!continuous()) return;
+  expect_close(weighted[1], second, 1e-13);
+  expect_close(plain[1], -0.5 * (state * state).mean(0), 1e-13);
+}
+
+// Width of the layer comparisons at 5.5 standard errors: false-alarm rate below 1e-6 for each unit type.
+TEST_P(UnitContract, SamplesHaveTheExpectedMoments) {
+  constexpr std::int64_t draws = 100'000;
+  const at::Tensor repeated = field[0].expand({draws, unit->width()}).contiguous();
+  const at::Tensor state = unit->sample(Key(7), repeated, parameters);
+  ASSERT_EQ(state.sizes(), repeated.sizes());
+  const auto sampled = unit->moments(state, {});
+  const auto expected = unit->expected_moments(field.narrow(0, 0, 1), parameters, {});
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor statistic = i == 0 ? state : -0.5 * state * state;
+    const at::Tensor variance = (statistic - statistic.mean(0)).square().mean(0);
+    const at::Tensor deviations = (sampled[i] - expected[i]).abs() / (variance / draws).sqrt();
+    EXPECT_TRUE(deviations.lt(5.5).all().item<bool>()) << "statistic " << i << "\n" << deviations;
+  }
+}
+
+TEST_P(UnitContract, ParametersOfMomentsHaveThoseMoments) {
+  const auto moments = unit->expected_moments(field.narrow(0, 0, 1), parameters, {});
+  const auto recovered = unit->parameters_of(moments, 0);
+  ASSERT_EQ(recovered.size(), parameters.size());
+  const auto again = unit->expected_moments(recovered[0].unsqueeze(0), recovered, {});
+  for (std::size_t i = 0; i < moments.size(); ++i) expect_close(again[i], moments[i], 1e-11);
+}
+
+TEST_P(UnitContract, SmoothedParametersAreFiniteEvenForCertainData) {
+  const at::Tensor constant = unit->sample(Key(8), field.narrow(0, 0, 1), parameters).expand({3, unit->width()});
+  for (const at::Tensor& value : unit->parameters_of(unit->moments(constant, {}), 1e-3))
+    EXPECT_TRUE(at::isfinite(value).all().item<bool>()) << value;
+}
+
+TEST_P(UnitContract, ItsOwnSamplesAndMeansAreAcceptable) {
+  EXPECT_EQ(unit->complaint(unit->sample(Key(9), field, parameters)), "");
+  EXPECT_EQ(unit->complaint(unit->mean(field, parameters)), "");
+}
+
+TEST_P(UnitContract, SamplesDependOnTheKeyAlone) {
+  const at::Tensor first = unit->sample(Key(10), field, parameters);
+  EXPECT_TRUE(at::equal(first, unit->sample(Key(10), field, parameters)));
+  const at::Tensor wide = field.repeat({100, 1});
+  EXPECT_FALSE(at::equal(unit->sample(Key(10), wide, parameters), unit->sample(Key(11), wide, parameters)));
+  EXPECT_TRUE(at::equal(first, unit->sample(Key(10), wide, parameters).narrow(0, 0, contract_rows)))
+      << "a row's draw must not depend on the rows that follow";
+}
+
+TEST_P(UnitContract, NeutralParametersKnowNothing) {
+  const auto neutral = unit->neutral_parameters(at::kFloat);
+  ASSERT_EQ(neutral.size(), unit->parameter_names().size());
+  EXPECT_EQ(unit->parameter_names()[0], "bias");
+  for (const at::Tensor& value : neutral) {
+    EXPECT_EQ(value.scalar_type(), at::kFloat);
+    EXPECT_EQ(value.sizes(), at::IntArrayRef({unit->width()}));
+  }
+  EXPECT_EQ(neutral[0].count_nonzero().item<std::int64_t>(), 0);
+  if (continuous()) {
+    EXPECT_TRUE(at::equal(neutral[1], at::ones_like(neutral[1])));
+  }
+}
+
+TEST_P(UnitContract, SpecRoundTrips) {
+  EXPECT_EQ(unit->spec(), GetParam());
+  EXPECT_EQ(make_unit(unit->spec())->width(), unit->width());
+}
+
+TEST_P(UnitContract, FloatAgreesWithDouble) {
+  Unit::Parameters single;
+  for (const at::Tensor& value : parameters) single.push_back(value.to(at::kFloat));
+  const at::Tensor f = field.to(at::kFloat);
+  EXPECT_EQ(unit->mean(f, single).scalar_type(), at::kFloat);
+  EXPECT_EQ(unit->sample(Key(12), f, single).scalar_type(), at::kFloat);
+  EXPECT_EQ(unit->log_partition(f, single).scalar_type(), at::kDouble);
+  EXPECT_EQ(unit->entropy(f, single).scalar_type(), at::kDouble);
+  EXPECT_EQ(unit->log_potential(f, single).scalar_type(), at::kDouble);
+  expect_close(unit->mean(f, single), unit->mean(field, parameters), 1e-6);
+  expect_close(unit->log_partition(f, single), unit->log_partition(field, parameters), 1e-6);
+  expect_close(unit->entropy(f, single), unit->entropy(field, parameters), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, UnitContract, testing::Values("bernoulli:3", "softmax:2x3", "softmax:1x4", "gaussian:2"),
+                         [](const auto& one) {
+                           std::string name = one.param;
+                           std::ranges::replace(name, ':', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace harmonium
