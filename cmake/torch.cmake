@@ -4,7 +4,9 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 add_library(harmonium_torch INTERFACE)
 target_include_directories(harmonium_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-target_link_libraries(harmonium_torch INTERFACE ${TORCH_LIBRARIES} OpenMP::OpenMP_CXX)
+# PyTorch's own wheels export the std::filesystem of the old compiler they were built with; the C++ library must be asked
+# first, or our calls end up there.
+target_link_libraries(harmonium_torch INTERFACE stdc++ ${TORCH_LIBRARIES} OpenMP::OpenMP_CXX)
 if(TORCH_CXX_FLAGS)
   separate_arguments(flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(harmonium_torch INTERFACE ${flags})
