@@ -14,21 +14,40 @@ std::size_t find_layer(const std::vector<Layer>& layers, const std::string& name
   return static_cast<std::size_t>(it - layers.begin());
 }
 
-// Greedy colouring in layer order: for a chain this gives the even and the odd layers, for an RBM visible and hidden.
+bool joined(const Topology& topology, std::size_t a, std::size_t b) {
+  return std::ranges::any_of(topology.edges, [&](const EdgeInfo& edge) {
+    return (edge.lower == a && edge.upper == b) || (edge.upper == a && edge.lower == b);
+  });
+}
+
+// Layers in breadth-first order along the edges, from the first layer of each connected part.
+LayerSet breadth_first(const Topology& topology) {
+  LayerSet order;
+  const auto add = [&](std::size_t layer) {
+    if (std::ranges::find(order, layer) == order.end()) order.push_back(layer);
+  };
+  for (std::size_t start = 0; start < topology.layers.size(); ++start) {
+    add(start);
+    for (std::size_t next = 0; next < order.size(); ++next)
+      for (std::size_t other = 0; other < topology.layers.size(); ++other)
+        if (joined(topology, order[next], other)) add(other);
+  }
+  return order;
+}
+
+// Greedy colouring, which in breadth-first order needs no more than two colours wherever two are enough: a chain falls
+// into its even and odd layers, an RBM into visible and hidden.
 std::vector<LayerSet> color(const Topology& topology) {
   std::vector<LayerSet> blocks;
-  for (std::size_t layer = 0; layer < topology.layers.size(); ++layer) {
-    const auto touches = [&](std::size_t other) {
-      return std::ranges::any_of(topology.edges, [&](const EdgeInfo& edge) {
-        return (edge.lower == layer && edge.upper == other) || (edge.upper == layer && edge.lower == other);
-      });
-    };
+  for (const std::size_t layer : breadth_first(topology)) {
+    const auto touches = [&](std::size_t other) { return joined(topology, layer, other); };
     const auto home = std::ranges::find_if(blocks, [&](const LayerSet& block) { return std::ranges::none_of(block, touches); });
     if (home == blocks.end())
       blocks.push_back({layer});
     else
       home->push_back(layer);
   }
+  for (LayerSet& block : blocks) std::ranges::sort(block);
   return blocks;
 }
 

@@ -52,7 +52,7 @@ void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan
                     const std::function<void(std::int64_t, std::int64_t)>& progress) {
   require(machine.scalar_type() == at::kDouble, "enumeration needs a machine in float64");
   std::int64_t width = 1;
-  for (const std::size_t layer : plan.summed) width = std::max(width, machine.unit(layer).width());
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) width = std::max(width, machine.unit(layer).width());
   const auto total = static_cast<std::int64_t>(plan.states);
   const std::int64_t rows = std::clamp<std::int64_t>(chunk_elements / width, 1, total);
   for (std::int64_t first = 0; first < total; first += rows) {
@@ -64,6 +64,8 @@ void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan
       state.layers[layer] = machine.unit(layer).states(at::remainder(numbers, count), at::kDouble);
       numbers = at::floor_divide(numbers, count);
     }
+    // A machine without edges is summed out as a whole; one row, whose values nobody looks at, stands for it.
+    if (plan.enumerated.empty()) state.layers[0] = at::zeros({1, machine.unit(0).width()}, at::kDouble);
     visit(state, machine.log_sum_out(state, plan.summed));
     if (progress) progress(std::min(first + rows, total), total);
   }

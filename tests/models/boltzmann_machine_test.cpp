@@ -19,7 +19,8 @@ using support::Row;
 
 // At most `count` configurations, spread over all of them.
 std::vector<Configuration> some_of(const std::vector<Configuration>& all, std::size_t count) {
-  const std::size_t stride = std::max<std::size_t>(1, all.size() / count) | 1U;  // odd, so that it runs through all bits
+  const std::size_t stride =
+      std::max<std::size_t>(1, all.size() / count) | 1U;  // odd, so that it runs through all bits
   std::vector<Configuration> result;
   for (std::size_t n = 0; n < all.size() && result.size() < count; n += stride) result.push_back(all[n]);
   return result;
@@ -82,9 +83,10 @@ TEST_P(AnyMachine, MomentsAreAveragesOfTheStatistics) {
   const auto configurations = some_of(brute.configurations, 30);
   const State state = support::to_state(configurations);
   const auto n = static_cast<std::int64_t>(configurations.size());
-  expect_close(machine.moments(state),
-               support::expected_statistics(machine, configurations, Row(configurations.size(), 1.0 / static_cast<double>(n))),
-               1e-12);
+  expect_close(
+      machine.moments(state),
+      support::expected_statistics(machine, configurations, Row(configurations.size(), 1.0 / static_cast<double>(n))),
+      1e-12);
   const at::Tensor weights = at::softmax(normal(Key(1), {n}, at::kDouble), 0);
   expect_close(machine.moments(state, {}, weights),
                support::expected_statistics(machine, configurations, support::numbers(weights)), 1e-12);

@@ -14,7 +14,8 @@ using support::expect_close;
 
 TEST(LogLabelProbabilities, AreTheConditionalsOfTheJointByEnumeration) {
   for (const std::string visible : {"bernoulli:3", "softmax:2x2"}) {
-    const BoltzmannMachine machine = support::randomized(make_classification_rbm(visible, 3, "bernoulli:3", at::kDouble), 12);
+    const BoltzmannMachine machine =
+        support::randomized(make_classification_rbm(visible, 3, "bernoulli:3", at::kDouble), 12);
     const support::BruteForce brute(machine);
     const std::vector<support::Row> inputs = support::points_of(visible).rows;
     std::vector<support::Row> expected;
@@ -33,13 +34,15 @@ TEST(LogLabelProbabilities, AreTheConditionalsOfTheJointByEnumeration) {
 }
 
 TEST(LogLabelProbabilities, HoldForRealInputs) {
-  const BoltzmannMachine machine = support::randomized(make_classification_rbm("gaussian:2", 4, "bernoulli:3", at::kDouble), 13);
+  const BoltzmannMachine machine =
+      support::randomized(make_classification_rbm("gaussian:2", 4, "bernoulli:3", at::kDouble), 13);
   const support::PlainMachine plain(machine);
   const std::vector<support::Row> inputs = {{0.4, -1.3}, {2.1, 0.2}};
   std::vector<support::Row> expected;
   for (const support::Row& v : inputs) {
     support::Row scores;
-    for (const support::Row& label : support::points_of("softmax:1x4").rows) scores.push_back(plain.log_sum({v, label, {}}, {2}));
+    for (const support::Row& label : support::points_of("softmax:1x4").rows)
+      scores.push_back(plain.log_sum({v, label, {}}, {2}));
     // points_of lists the labels in order.
     const double total = support::log_sum_exp(scores);
     for (double& score : scores) score -= total;
@@ -49,13 +52,15 @@ TEST(LogLabelProbabilities, HoldForRealInputs) {
 }
 
 TEST(LogLabelProbabilities, NeedALabelLayer) {
-  support::expect_mentions(support::message_of([] {
-    static_cast<void>(log_label_probabilities(make_rbm("bernoulli:2", "bernoulli:2"), at::zeros({1, 2})));
-  }), {"label"});
+  support::expect_mentions(
+      support::message_of([] {
+        static_cast<void>(log_label_probabilities(make_rbm("bernoulli:2", "bernoulli:2"), at::zeros({1, 2})));
+      }),
+      {"label"});
 }
 
-// 60 000 weights: the standard error of their mean is scale/245, of their standard deviation scale/346; 5.5 of those each
-// give a false-alarm rate of 1e-7 together.
+// 60 000 weights: the standard error of their mean is scale/245, of their standard deviation scale/346; 5.5 of those
+// each give a false-alarm rate of 1e-7 together.
 TEST(Initialize, DrawsWeightsOfTheScaleAskedForAndZeroBiases) {
   BoltzmannMachine machine = make_rbm("bernoulli:300", "bernoulli:200", at::kDouble);
   initialize(machine, Key(1), 0.05);
@@ -68,7 +73,8 @@ TEST(Initialize, DrawsWeightsOfTheScaleAskedForAndZeroBiases) {
 }
 
 TEST(Initialize, GivesEveryEdgeItsOwnWeightsAndDependsOnTheKeyAlone) {
-  BoltzmannMachine a = make_chain({"bernoulli:4", "bernoulli:4", "bernoulli:4"}), b = make_chain({"bernoulli:4", "bernoulli:4", "bernoulli:4"});
+  BoltzmannMachine a = make_chain({"bernoulli:4", "bernoulli:4", "bernoulli:4"}),
+                   b = make_chain({"bernoulli:4", "bernoulli:4", "bernoulli:4"});
   initialize(a, Key(2), 0.1);
   initialize(b, Key(2), 0.1);
   EXPECT_TRUE(support::identical(a.parameters(), b.parameters()));
@@ -77,7 +83,8 @@ TEST(Initialize, GivesEveryEdgeItsOwnWeightsAndDependsOnTheKeyAlone) {
   EXPECT_FALSE(support::identical(a.parameters(), b.parameters()));
 }
 
-// Without weights the machine's means are those of its biases, so they must be the data's, but for the smoothing of 1e-3.
+// Without weights the machine's means are those of its biases, so they must be the data's, but for the smoothing of
+// 1e-3.
 TEST(Initialize, MatchesTheMomentsOfTheDataWhereTheyAreGiven) {
   const at::Tensor data = (uniform(Key(4), {500, 6}, at::kDouble) < 0.3).to(at::kDouble);
   BoltzmannMachine machine = make_rbm("bernoulli:6", "bernoulli:3", at::kDouble);

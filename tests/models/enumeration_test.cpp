@@ -33,7 +33,8 @@ TEST(PlanEnumeration, DescribesItsStates) {
 
 TEST(PlanEnumeration, RefusesMoreStatesThanTheLimitAndNamesTheWayOut) {
   const BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:26");
-  expect_mentions(message_of([&] { static_cast<void>(plan_enumeration(machine, 25)); }), {"2^26 states of hidden", "2^25", "ais"});
+  expect_mentions(message_of([&] { static_cast<void>(plan_enumeration(machine, 25)); }),
+                  {"2^26 states of hidden", "2^25", "ais"});
   EXPECT_EQ(plan_enumeration(machine, 26).states, std::exp2(26.0));
 }
 
@@ -67,16 +68,17 @@ TEST(ForEachState, CrossesTheBordersOfItsChunksWithoutLossOrRepetition) {
   at::Tensor visits = at::zeros({1 << 12}, at::kLong);
   std::vector<std::int64_t> progress;
   int chunks = 0;
-  for_each_state(machine, plan_enumeration(machine, 12),
-                 [&](const State& state, const at::Tensor&) {
-                   const at::Tensor number = (state.layers[1].to(at::kLong) * at::pow(2, at::arange(12, at::kLong))).sum(1);
-                   visits.index_add_(0, number, at::ones_like(number));
-                   ++chunks;
-                 },
-                 [&](std::int64_t done, std::int64_t total) {
-                   progress.push_back(done);
-                   EXPECT_EQ(total, 1 << 12);
-                 });
+  for_each_state(
+      machine, plan_enumeration(machine, 12),
+      [&](const State& state, const at::Tensor&) {
+        const at::Tensor number = (state.layers[1].to(at::kLong) * at::pow(2, at::arange(12, at::kLong))).sum(1);
+        visits.index_add_(0, number, at::ones_like(number));
+        ++chunks;
+      },
+      [&](std::int64_t done, std::int64_t total) {
+        progress.push_back(done);
+        EXPECT_EQ(total, 1 << 12);
+      });
   EXPECT_GE(chunks, 2);
   EXPECT_TRUE(at::equal(visits, at::ones_like(visits)));
   EXPECT_EQ(progress.size(), static_cast<std::size_t>(chunks));
@@ -86,8 +88,9 @@ TEST(ForEachState, CrossesTheBordersOfItsChunksWithoutLossOrRepetition) {
 TEST(ForEachState, NeedsDoublePrecision) {
   const BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2", at::kFloat);
   expect_mentions(message_of([&] {
-    for_each_state(machine, plan_enumeration(machine, 25), [](const State&, const at::Tensor&) {});
-  }), {"float64"});
+                    for_each_state(machine, plan_enumeration(machine, 25), [](const State&, const at::Tensor&) {});
+                  }),
+                  {"float64"});
 }
 
 }  // namespace

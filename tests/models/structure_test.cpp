@@ -53,9 +53,17 @@ TEST(Chain, HasItsEvenAndOddLayersAsBlocks) {
   EXPECT_THROW(static_cast<void>(make_chain({"bernoulli:5"})), Error);
 }
 
+TEST(BoltzmannMachine, FindsTwoBlocksOfAChainWhateverTheOrderOfItsLayers) {
+  // The path a – c – d – b: taken in the order of the list, a and b would share a block and leave none for d.
+  const auto layer = [](const char* name) { return Layer{name, make_unit("bernoulli:2")}; };
+  const BoltzmannMachine machine({layer("a"), layer("b"), layer("c"), layer("d")}, {{"a", "c"}, {"c", "d"}, {"d", "b"}});
+  EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0, 3}, {1, 2}}));
+}
+
 TEST(BoltzmannMachine, PutsLayersOfATriangleInThreeBlocks) {
-  const BoltzmannMachine machine({{"a", make_unit("bernoulli:1")}, {"b", make_unit("bernoulli:1")}, {"c", make_unit("bernoulli:1")}},
-                                 {{"a", "b"}, {"b", "c"}, {"a", "c"}});
+  const BoltzmannMachine machine(
+      {{"a", make_unit("bernoulli:1")}, {"b", make_unit("bernoulli:1")}, {"c", make_unit("bernoulli:1")}},
+      {{"a", "b"}, {"b", "c"}, {"a", "c"}});
   EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0}, {1}, {2}}));
 }
 
@@ -65,7 +73,9 @@ TEST(BoltzmannMachine, RefusesMachinesThatMakeNoSense) {
   expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}, {"b", unit}}, {{"a", "c"}}); }), {"'c'"});
   expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}}, {{"a", "a"}}); }), {"'a'", "itself"});
   expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}, {"a", unit}}, {}); }), {"a.bias"});
-  expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}, {"b", unit}}, {{"a", "b"}, {"a", "b"}}); }),
+  expect_mentions(message_of([&] {
+                    BoltzmannMachine({{"a", unit}, {"b", unit}}, {{"a", "b"}, {"a", "b"}});
+                  }),
                   {"a_b.weights"});
 }
 
@@ -84,7 +94,9 @@ TEST(BoltzmannMachine, RefusesDataOfTheWrongWidth) {
 
 TEST(BoltzmannMachine, RefusesObservedLayersWithDifferentNumbersOfRows) {
   const BoltzmannMachine machine = make_classification_rbm("bernoulli:5", 3, "bernoulli:3");
-  expect_mentions(message_of([&] { static_cast<void>(machine.observe({at::zeros({7, 5}), at::zeros({6, 3})})); }),
+  expect_mentions(message_of([&] {
+                    static_cast<void>(machine.observe({at::zeros({7, 5}), at::zeros({6, 3})}));
+                  }),
                   {"label", "6", "7"});
 }
 
@@ -93,7 +105,9 @@ TEST(BoltzmannMachine, RefusesToSumOutLayersThatAreJoined) {
   State state;
   state.layers = {at::zeros({1, 2}), at::zeros({1, 2})};
   expect_mentions(message_of([&] { static_cast<void>(machine.log_sum_out(state, {0, 1})); }), {"visible_hidden"});
-  expect_mentions(message_of([&] { static_cast<void>(machine.moments(state, machine.fields({0, 1}, state))); }),
+  expect_mentions(message_of([&] {
+                    static_cast<void>(machine.moments(state, machine.fields({0, 1}, state)));
+                  }),
                   {"visible_hidden"});
 }
 
@@ -145,7 +159,8 @@ TEST(BoltzmannMachine, IndependentSampleFollowsTheBiasesAndIgnoresTheWeights) {
     const at::Tensor deviations = (state.layers[layer].mean(0) - p).abs() / (p * (1 - p) / rows).sqrt();
     EXPECT_TRUE(deviations.lt(5.5).all().item<bool>()) << deviations;
   }
-  const at::Tensor covariance = (state.layers[0] - state.layers[0].mean(0)).t().mm(state.layers[1] - state.layers[1].mean(0)) / rows;
+  const at::Tensor covariance =
+      (state.layers[0] - state.layers[0].mean(0)).t().mm(state.layers[1] - state.layers[1].mean(0)) / rows;
   EXPECT_LT(covariance.abs().max().item<double>(), 5.5 * 0.25 / std::sqrt(rows));
 }
 
