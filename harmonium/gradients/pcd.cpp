@@ -19,7 +19,8 @@ NamedTensors Pcd::state() const {
 
 void Pcd::restore(const NamedTensors& tensors) {
   particles_ = {};
-  for (const auto& [name, value] : tensors) particles_.layers.push_back(value.clone());
+  for (std::size_t layer = 0; layer < tensors.size(); ++layer)
+    particles_.layers.push_back(find_tensor(tensors, format("particles.{}", layer), "pcd").clone());
 }
 
 }  // namespace harmonium
