@@ -48,6 +48,11 @@ void apply(const CommonOptions& common) {
     at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
 }
 
+void limit_threads(const CommonOptions& common, double products) {
+  constexpr double worth_sharing = 1e7;
+  if (common.threads == 0 && products < worth_sharing) at::set_num_threads(1);
+}
+
 void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }
 
 void watch_interrupts() {

@@ -22,6 +22,10 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 // Sets threads and checks the device.
 void apply(const CommonOptions& common);
 
+// Falls back to one thread for small work, where waiting for each other costs threads more than they save — many times more
+// on a busy machine — unless the user has said how many. `products` is multiplications per step.
+void limit_threads(const CommonOptions& common, double products);
+
 // One JSON object on standard output.
 void print_json(const nlohmann::ordered_json& object);
 

@@ -64,6 +64,7 @@ Estimate estimate_log_z(const EvaluateOptions& options, const Model& model, cons
     bar.show(done, total, 0, "");
   };
   if (exact) return exact_log_z(machine, 30, progress);
+  limit_threads(options.common, static_cast<double>(std::min(options.ais.chains, options.ais.chains_at_once) * machine.parameters().dimension()));
   const Key key(options.ais.seed);
   Moments base;
   if (!model.data_moments.empty()) {

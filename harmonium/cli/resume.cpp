@@ -18,7 +18,7 @@ void add_resume(CLI::App& app) {
                                     RunConfig config;
                                     read_toml(folder / "config.toml", config);
                                     const RunData data = resolve(config);
-                                    return run_and_report(folder, config, data, options->common.json);
+                                    return run_and_report(folder, config, data, options->common);
                                   });
   command->add_option("folder", options->folder, "run folder")->required();
 }

@@ -66,6 +66,7 @@ int sample(const SampleOptions& options) {
   for (const std::string& text : options.clamp) add_known(text, machine, known);
   if (known[0].defined() && known[0].size(0) > 1)
     require(known[0].size(0) == options.count, "--clamp: the file has {} rows, but -n asks for {} samples", known[0].size(0), options.count);
+  limit_threads(options.common, static_cast<double>(options.count * machine.parameters().dimension()));
   const Key key(options.seed);
   State state = machine.independent_sample(key.fold_in(0), options.count);
   {

@@ -51,7 +51,7 @@ int train(const TrainOptions& options) {
   if (!options.common.json)
     fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data, data.train.columns(),
                config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
-  return run_and_report(folder, config, data, options.common.json);
+  return run_and_report(folder, config, data, options.common);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "harmonium/cli/command.h"
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/progress.h"
 #include "harmonium/report/run_report.h"
@@ -25,7 +24,9 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
 
 }  // namespace
 
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, bool json) {
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, const CommonOptions& common) {
+  const auto parameters = static_cast<double>(initial_model(config, data).machine.parameters().dimension());
+  limit_threads(common, static_cast<double>(config.batch + config.particles * config.sweeps) * parameters);
   watch_interrupts();
   RunResult result;
   {
@@ -43,7 +44,7 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
   write_report(report, run_report(folder, data.train));
   const double speed = result.seconds > 0 ? static_cast<double>(result.updates) / result.seconds : 0;
-  if (json) {
+  if (common.json) {
     print_json({{"updates", result.updates}, {"seconds", result.seconds}, {"updates_per_second", speed}, {"model", model.string()},
                 {"report", report.string()}, {"metrics", result.metrics}});
     return 0;

@@ -3,11 +3,12 @@
 
 #include <filesystem>
 
+#include "harmonium/cli/command.h"
 #include "harmonium/training/files/run.h"
 
 namespace harmonium::cli {
 
 // `config` must be resolved. Returns the exit code.
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, bool json);
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, const CommonOptions& common);
 
 }  // namespace harmonium::cli

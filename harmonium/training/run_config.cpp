@@ -5,8 +5,8 @@
 namespace harmonium {
 
 Rates default_rates(const std::string& optimizer) {
-  if (optimizer == "sgd") return {.bias = 0.05, .weights = 0.05};
-  if (optimizer == "centering") return {.bias = 0.1, .weights = 0.1};
+  if (optimizer == "sgd") return {.bias = 0.1, .weights = 0.1};
+  if (optimizer == "centering") return {.bias = 0.2, .weights = 0.2};
   fail("no default rates are known for optimizer '{}'; give --rate-weights and --rate-bias", optimizer);
 }
 
