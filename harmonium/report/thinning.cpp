@@ -10,7 +10,7 @@ namespace harmonium {
 
 namespace {
 
-constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 
 void check_lengths(const Series& series) {
   const std::size_t n = series.x.size();
@@ -63,7 +63,7 @@ std::vector<std::size_t> stretch_of_points(const std::vector<double>& x, std::si
 Series drawable(const Series& series, Axes axes) {
   check_lengths(series);
   const auto place = [](double value, bool logarithmic) {
-    return std::isfinite(value) && (!logarithmic || value > 0) ? value : gap;
+    return std::isfinite(value) && (!logarithmic || value > 0) ? value : missing_value;
   };
   Series clean = empty_like(series);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -76,8 +76,8 @@ Series drawable(const Series& series, Axes axes) {
     // Half a band cannot be drawn: without one end there is neither.
     const double low = place(series.low[i], axes.log_y), high = place(series.high[i], axes.log_y);
     const bool whole = !is_gap && !std::isnan(low) && !std::isnan(high);
-    clean.low.back() = whole ? low : gap;
-    clean.high.back() = whole ? high : gap;
+    clean.low.back() = whole ? low : missing_value;
+    clean.high.back() = whole ? high : missing_value;
   }
   return clean;
 }

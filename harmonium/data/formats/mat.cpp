@@ -232,9 +232,12 @@ std::unique_ptr<MatMatrix> next_mat_matrix(MatElements& elements, std::endian or
   if (element.type == mat_compressed) {
     matrix->where = format("{}, variable at byte {}", where, start);
     matrix->unpacked = inflate_zlib(element.data, matrix->where);
-    MatElements inner(matrix->unpacked, 0, order, matrix->where);
-    element = inner.next();
-    matrix->data = element.data;
+    // zlib's checksum vouches for what was unpacked; the size in the inner tag adds nothing, and libmatio gets it
+    // wrong.
+    require(matrix->unpacked.size() >= mat_tag_size, "{}: unpacks to {} bytes, less than a tag", matrix->where,
+            matrix->unpacked.size());
+    element.type = load<std::uint32_t>(matrix->unpacked, 0, order);
+    matrix->data = std::string_view(matrix->unpacked).substr(mat_tag_size);
   } else {
     matrix->where = format("{}, matrix at byte {}", where, start);
   }

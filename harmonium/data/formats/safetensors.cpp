@@ -47,6 +47,8 @@ json parse_safetensors_header(std::string_view text, const std::string& where) {
     return header;
   } catch (const json::parse_error& error) {
     fail("{}: the JSON header is damaged at byte {}", where, safetensors_prefix + error.byte);
+  } catch (const json::exception& error) {  // a number beyond all range
+    fail("{}: the JSON header at byte {} is damaged: {}", where, safetensors_prefix, printable(error.what(), 100));
   }
 }
 
@@ -135,7 +137,12 @@ std::string encode_safetensors(const TensorFile& file) {
     header[name] = {{"dtype", type->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump();
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception&) {
+    fail("encode_safetensors: a name or the metadata is not valid UTF-8 text");
+  }
   text.append((safetensors_prefix - text.size() % safetensors_prefix) % safetensors_prefix, ' ');
 
   const auto length = static_cast<std::uint64_t>(text.size());
