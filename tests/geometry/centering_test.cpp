@@ -19,9 +19,10 @@ std::vector<support::MachineCase> metric_machines() {
   // A layer with three neighbours, so that contributions of several edges meet.
   all.push_back({"Star", [] {
                    const auto unit = make_unit("bernoulli:2");
-                   return randomized(BoltzmannMachine({{"a", unit, true}, {"b", unit, true}, {"c", unit, true}, {"hub", unit}},
-                                                      {{"a", "hub"}, {"hub", "b"}, {"c", "hub"}}, at::kDouble),
-                                     51);
+                   return randomized(
+                       BoltzmannMachine({{"a", unit, true}, {"b", unit, true}, {"c", unit, true}, {"hub", unit}},
+                                        {{"a", "hub"}, {"hub", "b"}, {"c", "hub"}}, at::kDouble),
+                       51);
                  }});
   return all;
 }
@@ -71,11 +72,13 @@ TEST_P(CenteringOn, IsTheDirectionOfTheFormula) {
   const Direction direction = metric.solve(gradient);
   Moments expected = gradient.clone();
   for (const EdgeInfo& edge : machine.topology().edges) {
-    const std::string lower = machine.layers()[edge.lower].name + ".bias", upper = machine.layers()[edge.upper].name + ".bias";
+    const std::string lower = machine.layers()[edge.lower].name + ".bias",
+                      upper = machine.layers()[edge.upper].name + ".bias";
     for (std::int64_t i = 0; i < machine.unit(edge.lower).width(); ++i)
       for (std::int64_t j = 0; j < machine.unit(edge.upper).width(); ++j) {
-        const double step = (gradient[edge.weights][i][j] - gradient[lower][i] * means[upper][j] - means[lower][i] * gradient[upper][j])
-                                .item<double>();
+        const double step =
+            (gradient[edge.weights][i][j] - gradient[lower][i] * means[upper][j] - means[lower][i] * gradient[upper][j])
+                .item<double>();
         expected[edge.weights][i][j] = step;
         expected[lower][i] -= step * means[upper][j];
         expected[upper][j] -= step * means[lower][i];
@@ -136,7 +139,8 @@ TEST(Centering, ChangesTheDistributionTheSameWhateverAUnitsValuesMeanAndIdentity
   State turned_states = states;
   turned_states.layers[0] = flip.visible(states.layers[0]);
   // The same distribution to begin with, or the comparison means nothing.
-  expect_close(at::log_softmax(turned.log_potential(turned_states), 0), at::log_softmax(machine.log_potential(states), 0), 1e-12);
+  expect_close(at::log_softmax(turned.log_potential(turned_states), 0),
+               at::log_softmax(machine.log_potential(states), 0), 1e-12);
 
   const auto changes = [&](const auto& direction_of) {
     const auto one = [&](const BoltzmannMachine& m, const at::Tensor& v, const State& all) {
@@ -145,9 +149,10 @@ TEST(Centering, ChangesTheDistributionTheSameWhateverAUnitsValuesMeanAndIdentity
     };
     return std::pair(one(machine, data, states), one(turned, flip.visible(data), turned_states));
   };
-  const auto [centered, centered_turned] = changes([](const BoltzmannMachine& m, const Moments& model, const Moments& gradient) {
-    return centered_at(m, model).solve(gradient).total();
-  });
+  const auto [centered, centered_turned] =
+      changes([](const BoltzmannMachine& m, const Moments& model, const Moments& gradient) {
+        return centered_at(m, model).solve(gradient).total();
+      });
   expect_close(centered_turned, centered, 1e-11);
   const auto [plain, plain_turned] = changes([](const BoltzmannMachine& m, const Moments&, const Moments& gradient) {
     return Identity(m.topology(), m.parameters()).solve(gradient).total();
@@ -161,7 +166,9 @@ TEST(Centering, OffsetsAreTheRunningAverageOfTheModelsMeans) {
   const Moments first = random_like(machine.parameters(), 56), second = random_like(machine.parameters(), 57),
                 unused = random_like(machine.parameters(), 58);
   metric.observe({unused, first, {}});
-  const auto offset = [&](std::size_t layer) { return find_tensor(metric.state(), "offset." + std::to_string(layer), "test").clone(); };
+  const auto offset = [&](std::size_t layer) {
+    return find_tensor(metric.state(), "offset." + std::to_string(layer), "test").clone();
+  };
   EXPECT_TRUE(at::equal(offset(0), first["visible.bias"])) << "the first observation is taken whole";
   EXPECT_TRUE(at::equal(offset(1), first["hidden.bias"]));
   metric.observe({unused, second, {}});

@@ -38,10 +38,9 @@ TEST(MakeMetric, KnowsEveryNameItLists) {
 
 TEST(MakeMetric, NamesTheOptimizersThereAreWhenItDoesNotKnowOne) {
   const BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2");
-  support::expect_mentions(support::message_of([&] {
-                             static_cast<void>(make_metric("adam", machine.topology(), machine.parameters()));
-                           }),
-                           {"adam", "centering", "sgd"});
+  support::expect_mentions(
+      support::message_of([&] { static_cast<void>(make_metric("adam", machine.topology(), machine.parameters())); }),
+      {"adam", "centering", "sgd"});
 }
 
 }  // namespace

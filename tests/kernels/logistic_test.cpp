@@ -200,8 +200,8 @@ TEST(LogisticKernels, RefuseFieldsThatAreNotReal) {
 TEST(UniformChunk, HoldsTheWordsOfItsBlocksInOrder) {
   for (const std::uint64_t seed : {0ULL, 1ULL, 0xDEADBEEFCAFEF00DULL})
     // The last chunk numbers reach past 2^32 blocks, where the counter's second word begins to count.
-    for (const std::int64_t chunk : {std::int64_t{0}, std::int64_t{1}, std::int64_t{12345}, std::int64_t{1} << 25,
-                                     (std::int64_t{1} << 26) + 3}) {
+    for (const std::int64_t chunk :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{12345}, std::int64_t{1} << 25, (std::int64_t{1} << 26) + 3}) {
       const Key key(seed);
       float single[uniform_chunk];
       double precise[uniform_chunk];

@@ -1,9 +1,10 @@
 // A second derivation of small machines: every joint state visited in a plain loop, −E written out term by term.
 //
-// Nothing of harmonium/models is used but the parameters and the names of layers; all sums are over std::vector<double>.
-// Continuous layers are integrated by the trapezoid rule with steps of σ/1.5 out to 9.5 σ beyond the largest mean their
-// neighbours can give them: for a Gaussian integrand both the discretization error (about e^(−2π²·1.5²) = 5e-20) and the
-// cut tails (e^(−9.5²/2) = 3e-20) are below rounding, so these "states" are as exact as the discrete ones.
+// Nothing of harmonium/models is used but the parameters and the names of layers; all sums are over
+// std::vector<double>. Continuous layers are integrated by the trapezoid rule with steps of σ/1.5 out to 9.5 σ beyond
+// the largest mean their neighbours can give them: for a Gaussian integrand both the discretization error (about
+// e^(−2π²·1.5²) = 5e-20) and the cut tails (e^(−9.5²/2) = 3e-20) are below rounding, so these "states" are as exact as
+// the discrete ones.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -230,8 +231,8 @@ struct BruteForce {
     probabilities = normalized(log_weights);
   }
 
-  // What one Gibbs step on some layers makes of a distribution over the configurations: the mass of every setting of the
-  // other layers is shared out again in proportion to e^(−E).
+  // What one Gibbs step on some layers makes of a distribution over the configurations: the mass of every setting of
+  // the other layers is shared out again in proportion to e^(−E).
   [[nodiscard]] Row resample(const Row& distribution, const LayerSet& layers) const {
     std::map<Configuration, double> mass, weight;
     const auto rest = [&](Configuration x) {

@@ -59,11 +59,17 @@ inline std::vector<MachineCase> shallow_machines() {
 inline std::vector<MachineCase> deep_machines() {
   return {
       {"ThreeLayerChain",
-       [] { return randomized(make_chain({"bernoulli:3", "bernoulli:3", "bernoulli:2"}, at::kDouble), 4); }},
+       [] {
+         return randomized(make_chain({"bernoulli:3", "bernoulli:3", "bernoulli:2"}, at::kDouble), 4);
+       }},
       {"MixedChain",
-       [] { return randomized(make_chain({"softmax:1x3", "bernoulli:3", "gaussian:1"}, at::kDouble), 5); }},
+       [] {
+         return randomized(make_chain({"softmax:1x3", "bernoulli:3", "gaussian:1"}, at::kDouble), 5);
+       }},
       {"FourLayerChain",
-       [] { return randomized(make_chain({"bernoulli:2", "softmax:1x3", "bernoulli:2", "bernoulli:2"}, at::kDouble), 6); }},
+       [] {
+         return randomized(make_chain({"bernoulli:2", "softmax:1x3", "bernoulli:2", "bernoulli:2"}, at::kDouble), 6);
+       }},
   };
 }
 

@@ -17,8 +17,8 @@ namespace harmonium::support {
 // false-alarm rate of about 1e-6.
 inline constexpr double allowed_deviations = 5.5;
 
-// Chi-square of counts against probabilities, false-alarm rate 1e-6 (Wilson and Hilferty's cube root, whose bound lies a
-// few per cent on the safe side for small degrees of freedom). Cells expected fewer than ten times are put together.
+// Chi-square of counts against probabilities, false-alarm rate 1e-6 (Wilson and Hilferty's cube root, whose bound lies
+// a few per cent on the safe side for small degrees of freedom). Cells expected fewer than ten times are put together.
 inline void expect_frequencies(const Row& counts, const Row& probabilities) {
   ASSERT_EQ(counts.size(), probabilities.size());
   double total = 0, statistic = 0, rare_count = 0, rare_expected = 0, cells = 0;
@@ -75,14 +75,17 @@ inline State draw_configurations(const std::vector<Configuration>& configuration
   return state;
 }
 
-// Mean of independent repetitions against its expectation, in standard errors estimated from the repetitions themselves.
+// Mean of independent repetitions against its expectation, in standard errors estimated from the repetitions
+// themselves.
 inline void expect_mean(const at::Tensor& repetitions, const at::Tensor& expected, const std::string& what = "") {
   const auto n = static_cast<double>(repetitions.size(0));
   const at::Tensor mean = repetitions.mean(0);
   const at::Tensor standard_error = ((repetitions - mean).square().sum(0) / (n * (n - 1))).sqrt();
   const at::Tensor allowed = allowed_deviations * standard_error + 1e-12;
-  EXPECT_TRUE((mean - expected).abs().le(allowed).all().item<bool>())
-      << what << "\nmean\n" << mean << "\nexpected\n" << expected << "\nallowed\n" << allowed;
+  EXPECT_TRUE((mean - expected).abs().le(allowed).all().item<bool>()) << what << "\nmean\n"
+                                                                      << mean << "\nexpected\n"
+                                                                      << expected << "\nallowed\n"
+                                                                      << allowed;
 }
 
 }  // namespace harmonium::support

@@ -85,7 +85,8 @@ TEST_P(UnitContract, LogPotentialIsTheProductOfParametersAndStatistics) {
   const Row bias = support::numbers(parameters[0]);
   Row expected;
   for (const Row& x : values.rows) expected.push_back(log_weight(x, bias, 0));
-  expect_close(unit->log_potential(support::to_tensor(values.rows), parameters), support::to_tensor({expected})[0], 1e-12);
+  expect_close(unit->log_potential(support::to_tensor(values.rows), parameters), support::to_tensor({expected})[0],
+               1e-12);
 }
 
 TEST_P(UnitContract, MeanIsTheSlopeOfTheLogPartition) {
@@ -114,7 +115,8 @@ TEST_P(UnitContract, ExpectedMomentsAreWeightedAveragesOverAllStates) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) expect_close(actual[i], expected[i], 1e-12);
   const auto plain = unit->expected_moments(field, parameters, {});
-  const auto even = unit->expected_moments(field, parameters, at::full({contract_rows}, 1.0 / contract_rows, at::kDouble));
+  const auto even =
+      unit->expected_moments(field, parameters, at::full({contract_rows}, 1.0 / contract_rows, at::kDouble));
   for (std::size_t i = 0; i < actual.size(); ++i) expect_close(plain[i], even[i], 1e-12, "undefined weights");
 }
 
@@ -212,7 +214,8 @@ TEST_P(UnitContract, FloatAgreesWithDouble) {
   expect_close(unit->entropy(f, single), unit->entropy(field, parameters), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, UnitContract, testing::Values("bernoulli:3", "softmax:2x3", "softmax:1x4", "gaussian:2"),
+INSTANTIATE_TEST_SUITE_P(Types, UnitContract,
+                         testing::Values("bernoulli:3", "softmax:2x3", "softmax:1x4", "gaussian:2"),
                          [](const auto& one) {
                            std::string name = one.param;
                            std::ranges::replace(name, ':', '_');

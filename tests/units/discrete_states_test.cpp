@@ -50,7 +50,8 @@ TEST_P(DiscreteUnit, SamplesEveryJointStateAsOftenAsItsProbability) {
   support::expect_frequencies(support::count_configurations(state, configurations), support::normalized(log_weights));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, DiscreteUnit, testing::Values("bernoulli:5", "softmax:2x3", "softmax:3x2", "softmax:1x7"),
+INSTANTIATE_TEST_SUITE_P(Types, DiscreteUnit,
+                         testing::Values("bernoulli:5", "softmax:2x3", "softmax:3x2", "softmax:1x7"),
                          [](const auto& one) {
                            std::string name = one.param;
                            std::ranges::replace(name, ':', '_');

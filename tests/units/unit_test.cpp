@@ -32,12 +32,15 @@ TEST(MakeUnit, NamesTheTypesThereAreWhenItDoesNotKnowOne) {
 }
 
 TEST(MakeUnit, QuotesASizeThatIsNotAPositiveNumber) {
-  for (const std::string bad : {"bernoulli:0", "bernoulli:-3", "bernoulli:4.5", "bernoulli:", "bernoulli", "gaussian:x",
-                                "bernoulli: 3", "bernoulli:99999999999999999999", "softmax:0x3", "softmax:3x", "softmax:3x4x5"})
+  for (const std::string bad :
+       {"bernoulli:0", "bernoulli:-3", "bernoulli:4.5", "bernoulli:", "bernoulli", "gaussian:x", "bernoulli: 3",
+        "bernoulli:99999999999999999999", "softmax:0x3", "softmax:3x", "softmax:3x4x5"})
     expect_mentions(message_for(bad), {bad, "positive number"});
 }
 
-TEST(MakeUnit, ShowsHowSoftmaxUnitsAreWritten) { expect_mentions(message_for("softmax:10"), {"softmax:10", "GROUPSxSTATES"}); }
+TEST(MakeUnit, ShowsHowSoftmaxUnitsAreWritten) {
+  expect_mentions(message_for("softmax:10"), {"softmax:10", "GROUPSxSTATES"});
+}
 
 TEST(Unit, HasNoConstraintUnlessItsTypeHas) {
   Unit::Parameters parameters = {at::full({2}, -50.0, at::kDouble)};

@@ -1,0 +1,106 @@
+#include "harmonium/data/formats/read_dataset.h"
+
+#include "tests/files/sample_files.h"
+#include "tests/files/support.h"
+
+namespace harmonium {
+
+TEST(ReadDataset, RecognisesEveryFormatByContentWhateverItIsCalledAndGzippedOrNot) {
+  const TemporaryFolder folder;
+  const at::Tensor table = at::tensor({0, 1, 0, 1, 1, 0}, at::kByte).view({2, 3});
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"idx", samples::idx(0x08, {2, 3}, std::string("\0\1\0\1\1\0", 6))},
+      {"npy", encode_npy(table)},
+      {"npz", samples::npz({{"anything", table}})},
+      {"csv", "0,1,0\n1,1,0\n"},
+      {"amat", "0 1 0 \n1 1 0 \n"},
+      {"mat", samples::mat(samples::mat_double("v", {2, 3}, {0, 1, 1, 1, 0, 0}))},
+  };
+  for (const auto& [format_name, bytes] : files) {
+    for (const std::string& content : {bytes, gzip(bytes)}) {
+      const Dataset data = read_dataset(folder.write("file.bin", content));
+      EXPECT_TRUE(data.values.equal(table)) << format_name;
+      EXPECT_EQ(data.scale, 1.0) << format_name;
+      EXPECT_EQ(data.name, "file.bin");
+    }
+  }
+}
+
+TEST(ReadDataset, ReadsAFolderOfPictures) {
+  const TemporaryFolder folder;
+  folder.write("1.png", samples::png(2, 3));
+  folder.write("2.png", samples::png(2, 3));
+  const Dataset data = read_dataset(folder.path() / "");
+  EXPECT_EQ(data.rows(), 2);
+  EXPECT_EQ(data.columns(), 6);
+  EXPECT_EQ(data.image->height, 2);
+  EXPECT_EQ(data.scale, 1.0 / 255);
+  EXPECT_EQ(data.name, folder.path().filename());
+}
+
+TEST(ReadDataset, ReadsIdxImagesWithTheirShapeAndScale) {
+  const Dataset data = parse_dataset(samples::idx(0x08, {2, 2, 3}, "abcdefghijkl"), "f");
+  EXPECT_EQ(data.rows(), 2);
+  EXPECT_EQ(data.image->height, 2);
+  EXPECT_EQ(data.image->width, 3);
+  EXPECT_EQ(data.scale, 1.0 / 255);
+}
+
+TEST(ReadDataset, ScalesTextByItsLargestValue) {
+  EXPECT_EQ(parse_dataset("0,3\n16,2\n", "f").scale, 1.0 / 16);
+  EXPECT_EQ(parse_dataset("0,3\n17,2\n", "f").scale, 1.0 / 255);
+  EXPECT_EQ(parse_dataset("0,0.5\n", "f").values.scalar_type(), at::kFloat);
+}
+
+TEST(ReadDataset, ChoosesArraysAndTheirLabels) {
+  const TemporaryFolder folder;
+  const auto path = folder.write(
+      "two.npz",
+      samples::npz({{"x_a", at::zeros({2, 3})}, {"y_a", at::tensor({4, 5}, at::kShort)}, {"x_b", at::ones({3, 3})}}));
+  const Dataset a = read_dataset(path, {.array = "x_a", .label_column = "none"});
+  EXPECT_EQ(a.rows(), 2);
+  EXPECT_TRUE(a.labels.equal(at::tensor({4, 5}, at::kLong)));
+  EXPECT_EQ(a.name, "two.npz:x_a");
+  EXPECT_FALSE(read_dataset(path, {.array = "x_b", .label_column = "none"}).labels.defined());
+  expect_error([&] { (void)read_dataset(path); }, {path.string(), "x_a (2×3)", "x_b (3×3)", "PATH:NAME"});
+}
+
+TEST(ReadDataset, LeavesOutLabelsThatAreNotIntegers) {
+  const std::string bytes = samples::npz({{"x", at::zeros({2, 3})}, {"y", at::tensor({0.5, 1.0})}});
+  EXPECT_FALSE(parse_dataset(bytes, "f").labels.defined());
+}
+
+TEST(ReadDataset, ChoosesAMatlabVariableAndItsLabels) {
+  const std::string bytes = samples::mat(samples::mat_double("gnd", {2, 1}, {3, 4}) +
+                                         samples::mat_sparse("fea", {2, 3}, {0, 1}, {0, 1, 1, 2}, {1, 9}) +
+                                         samples::mat_double("extra", {2, 2}, {1, 2, 3, 4}));
+  const Dataset data = parse_dataset(bytes, "f");
+  EXPECT_TRUE(data.values.equal(at::tensor({1, 0, 0, 0, 0, 9}, at::kByte).view({2, 3})));
+  EXPECT_TRUE(data.labels.equal(at::tensor({3, 4}, at::kLong)));
+}
+
+TEST(ReadDataset, TakesTheLabelColumnOfText) {
+  const Dataset data = parse_dataset("0,1,7\n1,0,8\n", "f", {.array = "", .label_column = "last"});
+  EXPECT_EQ(data.columns(), 2);
+  EXPECT_TRUE(data.labels.equal(at::tensor({7, 8}, at::kLong)));
+  expect_error(
+      [] {
+        (void)parse_dataset(encode_npy(at::ones({2, 2})), "f.npy", {.array = "", .label_column = "last"});
+      },
+      {"f.npy", "only text tables"});
+}
+
+TEST(ReadDataset, SaysWhatIsWrongWithFilesItCannotUse) {
+  const TemporaryFolder folder;
+  expect_error([&] { (void)read_dataset(folder / "missing"); }, {"missing"});
+  expect_error([] { (void)parse_dataset("", "f"); }, {"f", "empty"});
+  expect_error([] { (void)parse_dataset(std::string("\1\2\3\4", 4), "f"); }, {"f", "not recognised", "byte 0"});
+  expect_error([] { (void)parse_dataset(samples::png(), "a.png"); }, {"a.png", "folder"});
+  expect_error([] { (void)parse_dataset("MATLAB 7.3 MAT-file, Platform", "f.mat"); }, {"f.mat", "-v7"});
+  expect_error([] { (void)parse_dataset(samples::idx(0x08, {3}, "abc"), "labels"); }, {"labels", "labels?"});
+  expect_error([] { (void)parse_dataset(gzip(gzip("1,2\n")), "f.gz"); }, {"f.gz", "twice"});
+  expect_error([] { (void)parse_dataset("1,2\n", "f.csv", {.array = "x", .label_column = "none"}); },
+               {"f.csv", "called x"});
+}
+
+}  // namespace harmonium
