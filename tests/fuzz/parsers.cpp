@@ -1,0 +1,102 @@
+// What each fuzzer does with its bytes. An Error is the right answer to a bad file; anything else that escapes,
+// crashes, reads out of bounds or allocates without measure is a finding.
+#include <zlib.h>
+
+#include <string_view>
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/formats/bytes.h"
+#include "harmonium/data/formats/gzip.h"
+#include "harmonium/data/formats/idx.h"
+#include "harmonium/data/formats/make_dataset.h"
+#include "harmonium/data/formats/mat.h"
+#include "harmonium/data/formats/npy.h"
+#include "harmonium/data/formats/npz.h"
+#include "harmonium/data/formats/png.h"
+#include "harmonium/data/formats/read_dataset.h"
+#include "harmonium/data/formats/safetensors.h"
+#include "harmonium/data/formats/text_table.h"
+
+namespace harmonium {
+
+namespace {
+
+template <class F>
+void allow_errors(F action) {
+  try {
+    action();
+  } catch (const Error&) {
+  }
+}
+
+// Mutations rarely keep a checksum right, and libpng looks no further when one is wrong: repair them all.
+std::string with_right_checksums(std::string_view png) {
+  std::string bytes(png);
+  for (std::size_t at = 8; at + 12 <= bytes.size();) {
+    const std::size_t length = load<std::uint32_t>(bytes, at, std::endian::big);
+    if (length > bytes.size() - at - 12) break;
+    const auto checksum = static_cast<std::uint32_t>(
+        ::crc32(0, reinterpret_cast<const Bytef*>(bytes.data() + at + 4), static_cast<uInt>(length + 4)));
+    for (std::size_t i = 0; i < 4; ++i) bytes[at + 8 + length + i] = static_cast<char>(checksum >> (24 - 8 * i));
+    at += 12 + length;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void fuzz_idx(std::string_view bytes) {
+  allow_errors([&] { (void)make_dataset(parse_idx(bytes, "fuzz"), "fuzz"); });
+}
+
+void fuzz_npy(std::string_view bytes) {
+  allow_errors([&] { (void)make_dataset(parse_npy(bytes, "fuzz"), "fuzz"); });
+}
+
+void fuzz_npz(std::string_view bytes) {
+  allow_errors([&] { (void)parse_npz(bytes, "fuzz"); });
+  allow_errors([&] { (void)parse_dataset(bytes, "fuzz"); });
+}
+
+void fuzz_csv(std::string_view bytes) {
+  for (const LabelColumn labels : {LabelColumn::none, LabelColumn::first, LabelColumn::last})
+    allow_errors(
+        [&] { (void)make_dataset(parse_text_table(bytes, "fuzz", labels).values, ValueRange::guess, "fuzz"); });
+}
+
+void fuzz_amat(std::string_view bytes) {
+  allow_errors([&] { (void)parse_dataset(bytes, "fuzz"); });
+}
+
+void fuzz_png(std::string_view bytes) {
+  allow_errors([&] { (void)decode_png(bytes, "fuzz"); });
+  allow_errors([&] { (void)decode_png(with_right_checksums(bytes), "fuzz"); });
+}
+
+void fuzz_mat(std::string_view bytes) {
+  allow_errors([&] {
+    for (const MatVariable& variable : list_mat(bytes, "fuzz")) {
+      if (variable.is_readable) allow_errors([&] { (void)read_mat_variable(bytes, variable, "fuzz"); });
+    }
+  });
+  allow_errors([&] { (void)parse_dataset(bytes, "fuzz"); });
+}
+
+void fuzz_safetensors(std::string_view bytes) {
+  // What was accepted must survive being written and read again.
+  allow_errors([&] {
+    const TensorFile file = parse_safetensors(bytes, "fuzz");
+    const std::string encoded = encode_safetensors(file);
+    if (encode_safetensors(parse_safetensors(encoded, "fuzz")) != encoded) __builtin_trap();
+  });
+}
+
+void fuzz_gzip(std::string_view bytes) {
+  constexpr std::uint64_t limit = 1 << 24;
+  allow_errors([&] {
+    if (gunzip(bytes, "fuzz", limit).size() > limit) __builtin_trap();
+  });
+  allow_errors([&] { (void)inflate_zlib(bytes, "fuzz", limit); });
+}
+
+}  // namespace harmonium
