@@ -21,8 +21,12 @@ Trainer make_trainer(const std::string& optimizer, std::int64_t batch) {
   BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
   initialize(machine, Key(1), 0.01, {{data.column_means().to(at::kFloat)}});
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
-  return {std::move(machine), BatchStream(data, {.batch = batch}, Key(2)), make_negative_phase("pcd", {.sweeps = 1, .particles = batch}),
-          std::move(metric), {.rate_bias = 0.01, .rate_weights = 0.01}, {.updates = 1'000'000'000}};
+  return {std::move(machine),
+          BatchStream(data, {.batch = batch}, Key(2)),
+          make_negative_phase("pcd", {.sweeps = 1, .particles = batch}),
+          std::move(metric),
+          {.rate_bias = 0.01, .rate_weights = 0.01},
+          {.updates = 1'000'000'000}};
 }
 
 }  // namespace
@@ -43,6 +47,7 @@ int main(int argc, char** argv) {
     std::printf("the update did nothing\n");
     return 1;
   }
-  std::printf("{\"batch\": %lld, \"sgd_updates_per_second\": %.1f, \"centering_updates_per_second\": %.1f}\n", static_cast<long long>(batch), block / times[0], block / times[1]);
+  std::printf("{\"batch\": %lld, \"sgd_updates_per_second\": %.1f, \"centering_updates_per_second\": %.1f}\n",
+              static_cast<long long>(batch), block / times[0], block / times[1]);
   return 0;
 }

@@ -23,12 +23,14 @@ void on_interrupt(int signal) {
 
 }  // namespace
 
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description, const std::string& examples,
-                      CommonOptions& common, std::function<int()> run) {
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& examples, CommonOptions& common, std::function<int()> run) {
   CLI::App* command = parent.add_subcommand(name, description);
   command->footer("Examples:\n" + examples);
   command->add_option("--device", common.device, "where to compute: cpu, cuda")->capture_default_str()->group("Common");
-  command->add_option("--threads", common.threads, "processor threads (0: all)")->capture_default_str()->group("Common");
+  command->add_option("--threads", common.threads, "processor threads (0: all)")
+      ->capture_default_str()
+      ->group("Common");
   command->add_flag("--json", common.json, "print one JSON object instead of text")->group("Common");
   command->callback([&common, run = std::move(run)] {
     apply(common);

@@ -15,15 +15,16 @@ struct CommonOptions {
   bool json = false;
 };
 
-// Adds a subcommand: its flags are declared on the returned app; `run` is called after parsing and returns an exit code.
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description, const std::string& examples,
-                      CommonOptions& common, std::function<int()> run);
+// Adds a subcommand: its flags are declared on the returned app; `run` is called after parsing and returns an exit
+// code.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& examples, CommonOptions& common, std::function<int()> run);
 
 // Sets threads and checks the device.
 void apply(const CommonOptions& common);
 
-// Falls back to one thread for small work, where waiting for each other costs threads more than they save — many times more
-// on a busy machine — unless the user has said how many. `products` is multiplications per step.
+// Falls back to one thread for small work, where waiting for each other costs threads more than they save — many times
+// more on a busy machine — unless the user has said how many. `products` is multiplications per step.
 void limit_threads(const CommonOptions& common, double products);
 
 // One JSON object on standard output.

@@ -1,7 +1,7 @@
 #include "harmonium/cli/config_file.h"
 
-#include <algorithm>
 #include <toml++/toml.h>
+#include <algorithm>
 
 #include "harmonium/core/error.h"
 
@@ -79,7 +79,8 @@ void read_toml(const std::filesystem::path& path, RunConfig& config) {
     fail("{}, line {}: {}", path.string(), error.source().begin.line, error.description());
   }
   for (const auto& [key, node] : table) {
-    const std::string where = format("{}, line {}, '{}'", path.string(), node.source().begin.line, std::string(key.str()));
+    const std::string where =
+        format("{}, line {}, '{}'", path.string(), node.source().begin.line, std::string(key.str()));
     bool known = false;
     RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
       if (key.str() != name) return;

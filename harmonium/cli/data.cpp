@@ -4,8 +4,8 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/catalog/fetch.h"
-#include "harmonium/report/picture.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/report/picture.h"
 
 namespace harmonium::cli {
 
@@ -23,12 +23,19 @@ int list(const DataOptions& options) {
     std::string text;
     for (const CatalogPart& part : entry.parts) {
       parts.push_back({{"name", part.name}, {"rows", part.rows ? nlohmann::ordered_json(*part.rows) : nullptr}});
-      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", part.name, part.rows ? fmt::format(" {}", *part.rows) : "");
+      text +=
+          fmt::format("{}{}{}", text.empty() ? "" : ", ", part.name, part.rows ? fmt::format(" {}", *part.rows) : "");
     }
-    json.push_back({{"name", entry.name}, {"description", entry.description}, {"license", entry.license}, {"columns", entry.columns},
-                    {"parts", parts}, {"available", entry.available}, {"location", entry.location}});
+    json.push_back({{"name", entry.name},
+                    {"description", entry.description},
+                    {"license", entry.license},
+                    {"columns", entry.columns},
+                    {"parts", parts},
+                    {"available", entry.available},
+                    {"location", entry.location}});
     if (!options.common.json)
-      fmt::print("{} {:<26} {}\n{:29}{} columns; {}\n{:29}{}\n", entry.available ? "●" : "○", entry.name, entry.description, "", entry.columns, text, "", entry.location);
+      fmt::print("{} {:<26} {}\n{:29}{} columns; {}\n{:29}{}\n", entry.available ? "●" : "○", entry.name,
+                 entry.description, "", entry.columns, text, "", entry.location);
   }
   if (options.common.json) print_json({{"datasets", json}});
   return 0;
@@ -41,18 +48,29 @@ int info(const DataOptions& options) {
   const at::Tensor values = data.first(10'000).to_float();
   if (!options.picture.empty()) {
     const at::Tensor chosen = permutation(Key(0), data.rows()).narrow(0, 0, std::min<std::int64_t>(100, data.rows()));
-    write_png(options.picture, tile_images(data.gather(chosen), data.image.value_or(near_square_shape(data.columns()))));
+    write_png(options.picture,
+              tile_images(data.gather(chosen), data.image.value_or(near_square_shape(data.columns()))));
   }
-  const std::string kind = binary ? "binary" : values.min().item<double>() >= 0 && values.max().item<double>() <= 1 ? "gray" : "real";
+  const std::string kind = binary                                                                 ? "binary"
+                           : values.min().item<double>() >= 0 && values.max().item<double>() <= 1 ? "gray"
+                                                                                                  : "real";
   if (options.common.json) {
-    nlohmann::ordered_json json = {{"data", options.spec}, {"rows", data.rows()}, {"columns", data.columns()}, {"values", kind}, {"mean", means.mean().item<double>()},
-                                   {"constant_columns", means.eq(0).logical_or(means.eq(1)).sum().item<std::int64_t>()},
-                                   {"image", data.image ? nlohmann::ordered_json(fmt::format("{}x{}", data.image->height, data.image->width)) : nullptr},
-                                   {"classes", data.labels.defined() ? nlohmann::ordered_json(data.labels.max().item<std::int64_t>() + 1) : nullptr}};
+    nlohmann::ordered_json json = {
+        {"data", options.spec},
+        {"rows", data.rows()},
+        {"columns", data.columns()},
+        {"values", kind},
+        {"mean", means.mean().item<double>()},
+        {"constant_columns", means.eq(0).logical_or(means.eq(1)).sum().item<std::int64_t>()},
+        {"image",
+         data.image ? nlohmann::ordered_json(fmt::format("{}x{}", data.image->height, data.image->width)) : nullptr},
+        {"classes",
+         data.labels.defined() ? nlohmann::ordered_json(data.labels.max().item<std::int64_t>() + 1) : nullptr}};
     print_json(json);
     return 0;
   }
-  fmt::print("{}\n  {} rows × {} columns, {} values, mean {:.4f}\n", options.spec, data.rows(), data.columns(), kind, means.mean().item<double>());
+  fmt::print("{}\n  {} rows × {} columns, {} values, mean {:.4f}\n", options.spec, data.rows(), data.columns(), kind,
+             means.mean().item<double>());
   if (data.image) fmt::print("  pictures of {} × {}\n", data.image->height, data.image->width);
   if (data.labels.defined()) fmt::print("  labels 0 … {}\n", data.labels.max().item<std::int64_t>());
   if (kind == "real") fmt::print("  real values: train with --visible gaussian\n");
@@ -60,7 +78,8 @@ int info(const DataOptions& options) {
 }
 
 int fetch(const DataOptions& options) {
-  const FetchResult result = fetch_dataset(options.spec, [&](const std::string& step) { fmt::print(stderr, "{}\n", step); });
+  const FetchResult result =
+      fetch_dataset(options.spec, [&](const std::string& step) { fmt::print(stderr, "{}\n", step); });
   if (options.common.json)
     print_json({{"name", options.spec}, {"folder", result.folder.string()}, {"already_there", result.already_there}});
   else
@@ -75,12 +94,17 @@ void add_data(CLI::App& app) {
   data->require_subcommand(1);
   data->footer("Examples:\n  harmonium data list\n  harmonium data info digits:test\n");
   auto options = std::make_shared<DataOptions>();
-  add_command(*data, "list", "Data sets known by name, and where they are", "  harmonium data list\n", options->common, [options] { return list(*options); });
-  CLI::App* info_command = add_command(*data, "info", "What a data set or file holds", "  harmonium data info digits:test\n  harmonium data info images.npy --picture look.png\n",
-                                       options->common, [options] { return info(*options); });
+  add_command(*data, "list", "Data sets known by name, and where they are", "  harmonium data list\n", options->common,
+              [options] { return list(*options); });
+  CLI::App* info_command =
+      add_command(*data, "info", "What a data set or file holds",
+                  "  harmonium data info digits:test\n  harmonium data info images.npy --picture look.png\n",
+                  options->common, [options] { return info(*options); });
   info_command->add_option("data", options->spec, "NAME or PATH, with :part or :array")->required();
   info_command->add_option("--picture", options->picture, "write a PNG of 100 rows");
-  CLI::App* fetch_command = add_command(*data, "fetch", "Download a public data set and check it", "  harmonium data fetch mnist\n", options->common, [options] { return fetch(*options); });
+  CLI::App* fetch_command =
+      add_command(*data, "fetch", "Download a public data set and check it", "  harmonium data fetch mnist\n",
+                  options->common, [options] { return fetch(*options); });
   fetch_command->add_option("name", options->spec, "mnist, fashion_mnist")->required();
 }
 

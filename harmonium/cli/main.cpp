@@ -17,7 +17,8 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     command += " " + place->get_name();
   }
   std::string problem = error.what(), known;
-  for (const CLI::App* sub : place->get_subcommands([](const CLI::App*) { return true; })) known += (known.empty() ? "" : ", ") + sub->get_name();
+  for (const CLI::App* sub : place->get_subcommands([](const CLI::App*) { return true; }))
+    known += (known.empty() ? "" : ", ") + sub->get_name();
   if (!known.empty() && !place->remaining().empty())
     problem = fmt::format("there is no command '{}'; there are: {}", place->remaining().front(), known);
   else if (!known.empty())
@@ -65,7 +66,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "harmonium: not enough memory; use fewer rows (--limit), chains or particles\n");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "harmonium: internal error: {}\n  This is a bug in harmonium; the command line above shows it.\n", error.what());
+    fmt::print(stderr,
+               "harmonium: internal error: {}\n  This is a bug in harmonium; the command line above shows it.\n",
+               error.what());
     return 1;
   }
 }

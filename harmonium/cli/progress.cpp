@@ -31,7 +31,11 @@ std::string bar(double fraction, int cells) {
   return text;
 }
 
-std::string rate_text(double rate) { return rate >= 100 ? fmt::format("{:.0f}/s", rate) : rate >= 1 ? fmt::format("{:.1f}/s", rate) : fmt::format("{:.2f}/s", rate); }
+std::string rate_text(double rate) {
+  return rate >= 100 ? fmt::format("{:.0f}/s", rate)
+         : rate >= 1 ? fmt::format("{:.1f}/s", rate)
+                     : fmt::format("{:.2f}/s", rate);
+}
 
 }  // namespace
 
@@ -64,17 +68,20 @@ void ProgressBar::show(std::int64_t done, std::int64_t total, double rate, const
   if (!terminal_) {
     const std::int64_t part = done * line_parts / total;
     if (part == last_line_part_ && done != total) return;
-    if (last_line_part_ >= 0 || part > 0) fmt::print(stderr, "{} {}/{}  {}  ETA {}  {}\n", label_, done, total, rate_text(rate), left, detail);
+    if (last_line_part_ >= 0 || part > 0)
+      fmt::print(stderr, "{} {}/{}  {}  ETA {}  {}\n", label_, done, total, rate_text(rate), left, detail);
     std::fflush(stderr);
     last_line_part_ = part;
     return;
   }
   if (done != total && now - last_draw_ < std::chrono::milliseconds(100)) return;
   last_draw_ = now;
-  std::string tail = fmt::format(" {:3.0f} %  {}/{}  {}  ETA {}  {}", 100 * fraction, done, total, rate_text(rate), left, detail);
+  std::string tail =
+      fmt::format(" {:3.0f} %  {}/{}  {}  ETA {}  {}", 100 * fraction, done, total, rate_text(rate), left, detail);
   const int room = std::max(8, std::min(30, terminal_width() - static_cast<int>(label_.size() + tail.size()) - 3));
   // Longer than the terminal, a line would wrap and the next redraw leave pieces behind.
-  const std::size_t most = static_cast<std::size_t>(std::max(20, terminal_width() - static_cast<int>(label_.size()) - room - 2));
+  const std::size_t most =
+      static_cast<std::size_t>(std::max(20, terminal_width() - static_cast<int>(label_.size()) - room - 2));
   if (tail.size() > most) tail.resize(most);
   fmt::print(stderr, "\r\033[K{} {}{}", label_, bar(fraction, room), tail);
   std::fflush(stderr);

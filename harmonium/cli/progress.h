@@ -1,4 +1,5 @@
-// How far a long job is: a bar that redraws on a terminal, a plain line now and then elsewhere. Written to standard error.
+// How far a long job is: a bar that redraws on a terminal, a plain line now and then elsewhere. Written to standard
+// error.
 #pragma once
 
 #include <chrono>

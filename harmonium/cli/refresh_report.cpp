@@ -8,7 +8,8 @@
 namespace harmonium::cli {
 
 std::filesystem::path refresh_report(const std::filesystem::path& folder) {
-  require(std::filesystem::exists(folder / "config.toml"), "{} is not a run folder: it has no config.toml", folder.string());
+  require(std::filesystem::exists(folder / "config.toml"), "{} is not a run folder: it has no config.toml",
+          folder.string());
   RunConfig config;
   read_toml(folder / "config.toml", config);
   Dataset train;

@@ -14,7 +14,8 @@ void add_resume(CLI::App& app) {
   CLI::App* command = add_command(app, "resume", "Go on with a run that was interrupted, as if it had not been",
                                   "  harmonium resume runs/mnist\n", options->common, [options] {
                                     const std::filesystem::path folder = options->folder;
-                                    require(std::filesystem::exists(folder / "config.toml"), "{} is not a run folder: it has no config.toml", folder.string());
+                                    require(std::filesystem::exists(folder / "config.toml"),
+                                            "{} is not a run folder: it has no config.toml", folder.string());
                                     RunConfig config;
                                     read_toml(folder / "config.toml", config);
                                     const RunData data = resolve(config);

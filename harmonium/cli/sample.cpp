@@ -28,25 +28,31 @@ std::string layer_names(const BoltzmannMachine& machine) {
   return names;
 }
 
-// "LAYER=CLASS" holds a one-hot layer at a class; "FILE.npy" holds visible units at the file's values, NaN leaving a unit free.
+// "LAYER=CLASS" holds a one-hot layer at a class; "FILE.npy" holds visible units at the file's values, NaN leaving a
+// unit free.
 void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUnits& known) {
   if (const std::size_t equals = text.find('='); equals != std::string::npos) {
     const std::string name = text.substr(0, equals);
     const auto found = std::ranges::find(machine.layers(), name, &Layer::name);
-    require(found != machine.layers().end(), "--clamp {}: the model has no layer '{}'; it has {}", text, name, layer_names(machine));
-    require(found->unit->spec().starts_with("softmax:1x"), "--clamp {}: layer '{}' ({}) has no classes to choose from; a .npy file can hold visible units",
-            text, name, found->unit->spec());
+    require(found != machine.layers().end(), "--clamp {}: the model has no layer '{}'; it has {}", text, name,
+            layer_names(machine));
+    require(found->unit->spec().starts_with("softmax:1x"),
+            "--clamp {}: layer '{}' ({}) has no classes to choose from; a .npy file can hold visible units", text, name,
+            found->unit->spec());
     const auto layer = static_cast<std::size_t>(found - machine.layers().begin());
     const std::int64_t width = machine.unit(layer).width();
     const std::string digits = text.substr(equals + 1);
-    require(!digits.empty() && digits.size() < 9 && digits.find_first_not_of("0123456789") == std::string::npos && std::stoll(digits) < width,
+    require(!digits.empty() && digits.size() < 9 && digits.find_first_not_of("0123456789") == std::string::npos &&
+                std::stoll(digits) < width,
             "--clamp {}: '{}' is not a class of layer '{}', which has 0 … {}", text, digits, name, width - 1);
-    known[layer] = at::one_hot(at::full({1}, static_cast<std::int64_t>(std::stoll(digits)), at::kLong), width).to(machine.scalar_type());
+    known[layer] = at::one_hot(at::full({1}, static_cast<std::int64_t>(std::stoll(digits)), at::kLong), width)
+                       .to(machine.scalar_type());
     return;
   }
   const at::Tensor values = parse_npy(read_file(text), text).to(machine.scalar_type());
   const at::Tensor rows = values.dim() == 1 ? values.unsqueeze(0) : values;
-  require(rows.dim() == 2 && rows.size(1) == machine.unit(0).width(), "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", text,
+  require(rows.dim() == 2 && rows.size(1) == machine.unit(0).width(),
+          "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", text,
           machine.unit(0).width());
   const std::string complaint = machine.unit(0).complaint(at::nan_to_num(rows));
   require(complaint.empty(), "--clamp {}: {}", text, complaint);
@@ -65,7 +71,8 @@ int sample(const SampleOptions& options) {
   KnownUnits known(machine.layers().size());
   for (const std::string& text : options.clamp) add_known(text, machine, known);
   if (known[0].defined() && known[0].size(0) > 1)
-    require(known[0].size(0) == options.count, "--clamp: the file has {} rows, but -n asks for {} samples", known[0].size(0), options.count);
+    require(known[0].size(0) == options.count, "--clamp: the file has {} rows, but -n asks for {} samples",
+            known[0].size(0), options.count);
   limit_threads(options.common, static_cast<double>(options.count * machine.parameters().dimension()));
   const Key key(options.seed);
   State state = machine.independent_sample(key.fold_in(0), options.count);
@@ -87,7 +94,11 @@ int sample(const SampleOptions& options) {
   else
     write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1)))));
   if (options.common.json)
-    print_json({{"model", options.model}, {"samples", options.count}, {"sweeps", options.sweeps}, {"seed", options.seed}, {"out", options.out}});
+    print_json({{"model", options.model},
+                {"samples", options.count},
+                {"sweeps", options.sweeps},
+                {"seed", options.seed},
+                {"out", options.out}});
   else
     fmt::print("{} samples after {} sweeps  {}\n", options.count, options.sweeps, options.out);
   return 0;
@@ -105,10 +116,13 @@ void add_sample(CLI::App& app) {
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();
   command->add_option("-n,--count", options->count, "how many samples")->capture_default_str();
   command->add_option("--sweeps", options->sweeps, "Gibbs sweeps before they are taken")->capture_default_str();
-  command->add_option("--clamp", options->clamp, "hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
+  command->add_option("--clamp", options->clamp,
+                      "hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
   command->add_flag("--means", options->means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out, "x.png or x.npy")->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of the chains")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options->seed, "seed of the chains")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace harmonium::cli

@@ -36,10 +36,14 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
   if (fs::is_empty(folder)) return;
   const bool is_run = fs::exists(folder / "config.toml");
   require(is_run, "--out {}: the folder holds other things; give a new one", folder.string());
-  require(overwrite, "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give another folder",
+  require(overwrite,
+          "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give "
+          "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "metrics.jsonl", "model.safetensors", "report.html", "evaluations.jsonl", "config.toml"}) fs::remove_all(folder / name);
+  for (const char* name :
+       {"checkpoint", "metrics.jsonl", "model.safetensors", "report.html", "evaluations.jsonl", "config.toml"})
+    fs::remove_all(folder / name);
 }
 
 int train(const TrainOptions& options) {
@@ -49,8 +53,8 @@ int train(const TrainOptions& options) {
   const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
-    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data, data.train.columns(),
-               config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data,
+               data.train.columns(), config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
   return run_and_report(folder, config, data, options.common);
 }
 

@@ -13,7 +13,8 @@ namespace {
 std::string watch_line(const std::map<std::string, double>& metrics) {
   std::string text;
   const auto add = [&](const char* metric, const char* label, const char* form) {
-    if (const auto it = metrics.find(metric); it != metrics.end()) text += fmt::format("{}{} {}", text.empty() ? "" : "  ", label, fmt::format(fmt::runtime(form), it->second));
+    if (const auto it = metrics.find(metric); it != metrics.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "  ", label, fmt::format(fmt::runtime(form), it->second));
   };
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
@@ -24,7 +25,8 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
 
 }  // namespace
 
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, const CommonOptions& common) {
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
+                   const CommonOptions& common) {
   const auto parameters = static_cast<double>(initial_model(config, data).machine.parameters().dimension());
   limit_threads(common, static_cast<double>(config.batch + config.particles * config.sweeps) * parameters);
   watch_interrupts();
@@ -33,24 +35,33 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     ProgressBar bar("training");
     RunHooks hooks;
     hooks.stop_requested = interrupted;
-    hooks.progress = [&](const RunProgress& p) { bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics)); };
+    hooks.progress = [&](const RunProgress& p) {
+      bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
+    };
     hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
     result = run_training(folder, config, to_toml(config), data, hooks);
   }
   if (!result.finished) {
-    fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n", result.updates, config.updates, folder.string());
+    fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
+               result.updates, config.updates, folder.string());
     return 130;
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
   write_report(report, run_report(folder, data.train));
   const double speed = result.seconds > 0 ? static_cast<double>(result.updates) / result.seconds : 0;
   if (common.json) {
-    print_json({{"updates", result.updates}, {"seconds", result.seconds}, {"updates_per_second", speed}, {"model", model.string()},
-                {"report", report.string()}, {"metrics", result.metrics}});
+    print_json({{"updates", result.updates},
+                {"seconds", result.seconds},
+                {"updates_per_second", speed},
+                {"model", model.string()},
+                {"report", report.string()},
+                {"metrics", result.metrics}});
     return 0;
   }
-  fmt::print("trained {} updates in {:.1f} s ({:.0f} updates/s)\n  model   {}\n  report  {}\n  next    harmonium evaluate {} --data {}\n", result.updates,
-             result.seconds, speed, model.string(), report.string(), folder.string(), config.data);
+  fmt::print(
+      "trained {} updates in {:.1f} s ({:.0f} updates/s)\n  model   {}\n  report  {}\n  next    harmonium evaluate {} "
+      "--data {}\n",
+      result.updates, result.seconds, speed, model.string(), report.string(), folder.string(), config.data);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 namespace harmonium::cli {
 
 // `config` must be resolved. Returns the exit code.
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data, const CommonOptions& common);
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
+                   const CommonOptions& common);
 
 }  // namespace harmonium::cli

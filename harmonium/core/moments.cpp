@@ -46,9 +46,7 @@ const at::Tensor& Moments::operator[](std::string_view name) const {
   return entry->second;
 }
 
-at::Tensor& Moments::operator[](std::string_view name) {
-  return const_cast<at::Tensor&>(std::as_const(*this)[name]);
-}
+at::Tensor& Moments::operator[](std::string_view name) { return const_cast<at::Tensor&>(std::as_const(*this)[name]); }
 
 std::int64_t Moments::dimension() const {
   std::int64_t total = 0;
@@ -123,9 +121,8 @@ Moments operator*(double factor, const Moments& a) { return a.clone().mul_(facto
 
 double dot(const Moments& a, const Moments& b) {
   double total = 0;
-  zip(a.entries(), b.entries(), [&](const at::Tensor& x, const at::Tensor& y) {
-    total += (x * y).sum(at::kDouble).item<double>();
-  });
+  zip(a.entries(), b.entries(),
+      [&](const at::Tensor& x, const at::Tensor& y) { total += (x * y).sum(at::kDouble).item<double>(); });
   return total;
 }
 

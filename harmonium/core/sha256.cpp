@@ -18,7 +18,8 @@ constexpr std::uint32_t root_fraction(unsigned prime, int n) {
   Wide root = 0;
   for (int bit = 35; bit >= 0; --bit) {
     const Wide trial = root | Wide{1} << bit;
-    // Compare trial^n with prime·2^(32n) without overflow: trial < 2^36, so its square fits and its cube fits in 108 bits.
+    // Compare trial^n with prime·2^(32n) without overflow: trial < 2^36, so its square fits and its cube fits in 108
+    // bits.
     Wide power = trial;
     for (int i = 1; i < n; ++i) power *= trial;
     if (power <= Wide{prime} << (32 * n)) root = trial;
@@ -54,7 +55,8 @@ void absorb(std::array<std::uint32_t, 8>& state, const unsigned char* chunk) {
   auto [a, b, c, d, e, f, g, h] = state;
   for (std::size_t t = 0; t < 64; ++t) {
     const std::uint32_t choose = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);
-    const std::uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + choose + round_constants[t] + w[t];
+    const std::uint32_t t1 =
+        h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + choose + round_constants[t] + w[t];
     const std::uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + majority;
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }

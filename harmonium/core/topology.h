@@ -14,7 +14,7 @@ struct LayerInfo {
 };
 
 struct EdgeInfo {
-  std::string weights;                // entry of Moments: "visible_hidden.weights", shape width(lower) × width(upper)
+  std::string weights;               // entry of Moments: "visible_hidden.weights", shape width(lower) × width(upper)
   std::size_t lower = 0, upper = 0;  // indices of layers
 };
 

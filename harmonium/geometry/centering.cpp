@@ -31,8 +31,8 @@ Direction Centering::solve(const Moments& gradient) const {
     const std::string& lower = topology_.layers[edge.lower].parameters.front();
     const std::string& upper = topology_.layers[edge.upper].parameters.front();
     const at::Tensor &mean_lower = offsets_[edge.lower], &mean_upper = offsets_[edge.upper];
-    const at::Tensor weights = at::addr(gradient[edge.weights], gradient[lower], mean_upper, 1, -1)
-                                   .addr_(mean_lower, gradient[upper], 1, -1);
+    const at::Tensor weights =
+        at::addr(gradient[edge.weights], gradient[lower], mean_upper, 1, -1).addr_(mean_lower, gradient[upper], 1, -1);
     direction.pairwise[lower].sub_(weights.mv(mean_upper));
     direction.pairwise[upper].sub_(weights.t().mv(mean_lower));
     direction.pairwise.insert(edge.weights, weights);
@@ -67,7 +67,8 @@ at::Tensor Centering::to_dense() const {
 NamedTensors Centering::state() const {
   NamedTensors tensors;
   if (fresh_) return tensors;
-  for (std::size_t layer = 0; layer < offsets_.size(); ++layer) tensors.emplace_back(format("offset.{}", layer), offsets_[layer]);
+  for (std::size_t layer = 0; layer < offsets_.size(); ++layer)
+    tensors.emplace_back(format("offset.{}", layer), offsets_[layer]);
   return tensors;
 }
 

@@ -1,8 +1,8 @@
 // Centering (Montavon & Müller 2012; Cho, Raiko & Ilin 2011) as a metric.
 //
 // Regress each product m = x_i y_j on its two units with the coefficients (E y_j, E x_i), unit residual variance, and
-// take the units themselves as independent with unit variance. Solving that Gaussian graphical model gives, per edge with
-// gradient D, layer gradients d and offsets μ (running means of the model's units):
+// take the units themselves as independent with unit variance. Solving that Gaussian graphical model gives, per edge
+// with gradient D, layer gradients d and offsets μ (running means of the model's units):
 //   ΔW = D − d_l μ_mᵀ − μ_l d_mᵀ ;   Δbias_l = d_l − Σ_edges ΔW μ_m .
 // Determinant one, cost O(weights) per update. Parameters beyond the bias (precisions) are left Euclidean.
 #pragma once

@@ -53,6 +53,7 @@ class Metric {
 // Names that make_metric() knows, with a line for a help text. These are what the tool calls optimizers.
 [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& metrics();
 // `shape` gives names, shapes and precision of the parameters.
-[[nodiscard]] std::unique_ptr<Metric> make_metric(const std::string& name, const Topology& topology, const Moments& shape);
+[[nodiscard]] std::unique_ptr<Metric> make_metric(const std::string& name, const Topology& topology,
+                                                  const Moments& shape);
 
 }  // namespace harmonium

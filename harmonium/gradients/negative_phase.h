@@ -32,6 +32,7 @@ struct NegativePhaseOptions {
 
 // Names that make_negative_phase() knows, with a line for a help text.
 [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& negative_phases();
-[[nodiscard]] std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name, const NegativePhaseOptions& options);
+[[nodiscard]] std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name,
+                                                                 const NegativePhaseOptions& options);
 
 }  // namespace harmonium

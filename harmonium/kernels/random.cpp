@@ -15,7 +15,8 @@ namespace harmonium {
 namespace {
 
 void require_real(at::ScalarType type) {
-  require(type == at::kFloat || type == at::kDouble, "random tensors are float32 or float64, not {}", at::toString(type));
+  require(type == at::kFloat || type == at::kDouble, "random tensors are float32 or float64, not {}",
+          at::toString(type));
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
 }
 
 at::Tensor permutation(const Key& key, std::int64_t n) {
-  // Sorting by random 64-bit tags, ties broken by index: every order equally likely but for ties of probability ~n²/2⁶⁵.
+  // Sorting by random 64-bit tags, ties broken by index: every order equally likely but for ties of probability
+  // ~n²/2⁶⁵.
   std::vector<std::pair<std::uint64_t, std::int64_t>> tagged(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     const PhiloxBlock bits = key.block(static_cast<std::uint64_t>(i));

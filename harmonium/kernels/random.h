@@ -1,4 +1,5 @@
-// Tensors of counter-based random numbers. Element i of a tensor depends on (key, i) alone: never on threads or devices.
+// Tensors of counter-based random numbers. Element i of a tensor depends on (key, i) alone: never on threads or
+// devices.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -12,7 +12,8 @@ template <int blocks>
 HARMONIUM_INLINE void philox_blocks(std::uint64_t key, std::uint64_t first_block, std::uint32_t (&word)[4][blocks]) {
   const auto key_low = static_cast<std::uint32_t>(key), key_high = static_cast<std::uint32_t>(key >> 32);
   // A chunk never crosses a multiple of 2^32 blocks, because chunks are aligned to their own (power of two) size.
-  const auto index_low = static_cast<std::uint32_t>(first_block), index_high = static_cast<std::uint32_t>(first_block >> 32);
+  const auto index_low = static_cast<std::uint32_t>(first_block),
+             index_high = static_cast<std::uint32_t>(first_block >> 32);
   for (std::uint32_t l = 0; l < blocks; ++l) {
     std::uint32_t c0 = index_low + l, c1 = index_high, c2 = 0, c3 = 0, k0 = key_low, k1 = key_high;
 #pragma GCC unroll 10

@@ -15,8 +15,10 @@ class Path {
  public:
   Path(const BoltzmannMachine& target, const Moments& base) : target_(target), base_(target.with_parameters(base)) {
     for (const EdgeInfo& edge : target.topology().edges)
-      require(base[edge.weights].count_nonzero().item<std::int64_t>() == 0, "ais: the base machine must have no weights, but {} is not zero", edge.weights);
-    require(target.blocks().size() == 2, "ais needs a machine whose layers fall into two blocks; this one has {}", target.blocks().size());
+      require(base[edge.weights].count_nonzero().item<std::int64_t>() == 0,
+              "ais: the base machine must have no weights, but {} is not zero", edge.weights);
+    require(target.blocks().size() == 2, "ais needs a machine whose layers fall into two blocks; this one has {}",
+            target.blocks().size());
   }
 
   [[nodiscard]] const LayerSet& kept() const { return target_.blocks()[0]; }
@@ -25,7 +27,8 @@ class Path {
 
   [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double beta) const {
     Unit::Parameters at_zero = base_.layer_parameters(layer), result;
-    for (std::size_t i = 0; const at::Tensor& at_one : target_.layer_parameters(layer)) result.push_back(at::lerp(at_zero[i++], at_one, beta));
+    for (std::size_t i = 0; const at::Tensor& at_one : target_.layer_parameters(layer))
+      result.push_back(at::lerp(at_zero[i++], at_one, beta));
     return result;
   }
   // bias_β + β·input: the weights of the base are zero, so the neighbours' share scales with β.
@@ -57,7 +60,8 @@ class Path {
 };
 
 // log w of `chains` chains, without log Z_0.
-at::Tensor run_chains(const Path& path, const std::vector<double>& betas, std::int64_t chains, const Key& key, const std::function<void()>& tick) {
+at::Tensor run_chains(const Path& path, const std::vector<double>& betas, std::int64_t chains, const Key& key,
+                      const std::function<void()>& tick) {
   const BoltzmannMachine& machine = path.target();
   State state = path.base().independent_sample(key.fold_in(0), chains);
   at::Tensor log_weights = at::zeros({chains}, at::kDouble);
@@ -75,7 +79,8 @@ at::Tensor run_chains(const Path& path, const std::vector<double>& betas, std::i
     }
     for (const std::size_t layer : path.kept()) {
       const Unit::Parameters theta = path.parameters(layer, beta);
-      state.layers[layer] = machine.unit(layer).sample(step_key.fold_in(layer), path.field(machine.input(layer, state), theta, beta), theta);
+      state.layers[layer] = machine.unit(layer).sample(step_key.fold_in(layer),
+                                                       path.field(machine.input(layer, state), theta, beta), theta);
     }
     tick();
   }
@@ -86,7 +91,8 @@ std::vector<double> schedule_of(const AisOptions& options) {
   if (options.schedule.empty()) {
     require(options.betas >= 1, "ais: needs at least one β step, not {}", options.betas);
     std::vector<double> betas;
-    for (std::int64_t k = 0; k <= options.betas; ++k) betas.push_back(static_cast<double>(k) / static_cast<double>(options.betas));
+    for (std::int64_t k = 0; k <= options.betas; ++k)
+      betas.push_back(static_cast<double>(k) / static_cast<double>(options.betas));
     return betas;
   }
   const auto& betas = options.schedule;
@@ -99,16 +105,20 @@ std::vector<double> schedule_of(const AisOptions& options) {
 
 }  // namespace
 
-Moments base_rate_parameters(const BoltzmannMachine& machine, const std::vector<std::vector<at::Tensor>>& observed_moments, double smoothing) {
+Moments base_rate_parameters(const BoltzmannMachine& machine,
+                             const std::vector<std::vector<at::Tensor>>& observed_moments, double smoothing) {
   Moments base = machine.parameters().zeros_like();
   const LayerSet observed = machine.observed();
-  require(observed_moments.size() == observed.size(), "base rates for {} layers, but {} are observed", observed_moments.size(), observed.size());
+  require(observed_moments.size() == observed.size(), "base rates for {} layers, but {} are observed",
+          observed_moments.size(), observed.size());
   for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
     const auto place = std::ranges::find(observed, layer);
-    const Unit::Parameters theta = place == observed.end()
-                                       ? machine.unit(layer).neutral_parameters(machine.scalar_type())
-                                       : machine.unit(layer).parameters_of(observed_moments[static_cast<std::size_t>(place - observed.begin())], smoothing);
-    for (std::size_t i = 0; const std::string& name : machine.topology().layers[layer].parameters) base[name].copy_(theta[i++]);
+    const Unit::Parameters theta =
+        place == observed.end() ? machine.unit(layer).neutral_parameters(machine.scalar_type())
+                                : machine.unit(layer).parameters_of(
+                                      observed_moments[static_cast<std::size_t>(place - observed.begin())], smoothing);
+    for (std::size_t i = 0; const std::string& name : machine.topology().layers[layer].parameters)
+      base[name].copy_(theta[i++]);
   }
   return base;
 }
@@ -118,12 +128,14 @@ Moments base_rate_parameters(const BoltzmannMachine& machine, const Key& key) {
   State state = machine.independent_sample(key.fold_in(0), rows);
   (void)gibbs(machine, state, key.fold_in(1), sweeps);
   std::vector<std::vector<at::Tensor>> moments;
-  for (const std::size_t layer : machine.observed()) moments.push_back(machine.unit(layer).moments(state.layers[layer], {}));
+  for (const std::size_t layer : machine.observed())
+    moments.push_back(machine.unit(layer).moments(state.layers[layer], {}));
   // Few and dependent samples: smooth by as much as one of them could be wrong.
   return base_rate_parameters(machine, moments, 1.0 / rows);
 }
 
-AisResult ais(const BoltzmannMachine& machine, const Moments& base, const AisOptions& options, const Progress& progress) {
+AisResult ais(const BoltzmannMachine& machine, const Moments& base, const AisOptions& options,
+              const Progress& progress) {
   require(options.chains >= 1, "ais: needs at least one chain, not {}", options.chains);
   require(options.chains_at_once >= 1, "ais: needs at least one chain at once, not {}", options.chains_at_once);
   const std::vector<double> betas = schedule_of(options);
@@ -144,8 +156,13 @@ AisResult ais(const BoltzmannMachine& machine, const Moments& base, const AisOpt
   AisResult result;
   result.log_weights = at::cat(weights) + path.log_z_base();
   const Interval interval = bootstrap_log_mean_exp(result.log_weights, key.fold_in(0xB007));
-  result.log_z = {.value = log_mean_exp(result.log_weights), .low = interval.low, .high = interval.high,
-                  .kind = EstimateKind::unbiased_estimate, .method = "ais", .chains = options.chains, .betas = steps,
+  result.log_z = {.value = log_mean_exp(result.log_weights),
+                  .low = interval.low,
+                  .high = interval.high,
+                  .kind = EstimateKind::unbiased_estimate,
+                  .method = "ais",
+                  .chains = options.chains,
+                  .betas = steps,
                   .effective_samples = effective_sample_size(result.log_weights)};
   return result;
 }

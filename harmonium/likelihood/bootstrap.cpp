@@ -9,7 +9,8 @@ namespace harmonium {
 
 double log_mean_exp(const at::Tensor& log_weights) {
   require(log_weights.dim() == 1 && log_weights.size(0) > 0, "log_mean_exp needs at least one weight");
-  return at::logsumexp(log_weights.to(at::kDouble), 0).item<double>() - std::log(static_cast<double>(log_weights.size(0)));
+  return at::logsumexp(log_weights.to(at::kDouble), 0).item<double>() -
+         std::log(static_cast<double>(log_weights.size(0)));
 }
 
 double effective_sample_size(const at::Tensor& log_weights) {
@@ -17,14 +18,16 @@ double effective_sample_size(const at::Tensor& log_weights) {
   return std::exp(2 * at::logsumexp(x, 0).item<double>() - at::logsumexp(2 * x, 0).item<double>());
 }
 
-Interval bootstrap_log_mean_exp(const at::Tensor& log_weights, const Key& key, double coverage, std::int64_t resamples) {
+Interval bootstrap_log_mean_exp(const at::Tensor& log_weights, const Key& key, double coverage,
+                                std::int64_t resamples) {
   const std::int64_t n = log_weights.size(0);
   const double shift = log_weights.max().item<double>();
   const at::Tensor weights = (log_weights.to(at::kDouble) - shift).exp();
   std::vector<at::Tensor> means;
   constexpr std::int64_t block = 50;  // resamples at a time, so that many chains need little memory
   for (std::int64_t done = 0; done < resamples; done += block) {
-    const at::Tensor u = uniform(key.fold_in(static_cast<std::uint64_t>(done)), {std::min(block, resamples - done), n}, at::kDouble);
+    const at::Tensor u =
+        uniform(key.fold_in(static_cast<std::uint64_t>(done)), {std::min(block, resamples - done), n}, at::kDouble);
     const at::Tensor chosen = (u * static_cast<double>(n)).to(at::kLong).clamp_max_(n - 1);
     means.push_back(weights.index_select(0, chosen.reshape({-1})).reshape(chosen.sizes()).mean(1));
   }

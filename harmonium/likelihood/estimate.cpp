@@ -4,11 +4,16 @@ namespace harmonium {
 
 std::string to_string(EstimateKind kind) {
   switch (kind) {
-    case EstimateKind::exact: return "exact";
-    case EstimateKind::unbiased_estimate: return "unbiased estimate of Z";
-    case EstimateKind::lower_bound: return "lower bound";
-    case EstimateKind::upper_bound: return "upper bound";
-    case EstimateKind::estimate: return "estimate";
+    case EstimateKind::exact:
+      return "exact";
+    case EstimateKind::unbiased_estimate:
+      return "unbiased estimate of Z";
+    case EstimateKind::lower_bound:
+      return "lower bound";
+    case EstimateKind::upper_bound:
+      return "upper bound";
+    case EstimateKind::estimate:
+      return "estimate";
   }
   return "unknown";
 }

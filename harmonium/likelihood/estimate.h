@@ -12,17 +12,17 @@ enum class EstimateKind {
   unbiased_estimate,  // unbiased for Z, so its logarithm is low in expectation
   lower_bound,        // stochastic or deterministic lower bound
   upper_bound,
-  estimate,           // none of the above can be claimed, e.g. log-likelihood from an estimated log Z
+  estimate,  // none of the above can be claimed, e.g. log-likelihood from an estimated log Z
 };
 
 [[nodiscard]] std::string to_string(EstimateKind kind);
 
 struct Estimate {
   double value = 0;
-  double low = 0, high = 0;   // 95 % interval
+  double low = 0, high = 0;  // 95 % interval
   EstimateKind kind = EstimateKind::estimate;
-  std::string method;         // "exact (2^20 hidden states)", "ais"
-  std::int64_t chains = 0, betas = 0;        // zero where they do not apply
+  std::string method;                       // "exact (2^20 hidden states)", "ais"
+  std::int64_t chains = 0, betas = 0;       // zero where they do not apply
   std::optional<double> effective_samples;  // of the importance weights
 };
 

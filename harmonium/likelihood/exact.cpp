@@ -20,13 +20,20 @@ Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progre
   const BoltzmannMachine precise = machine.to(at::kDouble);
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   double log_z = -std::numeric_limits<double>::infinity();
-  for_each_state(precise, plan, [&](const State&, const at::Tensor& log_weight) {
-    const double chunk = at::logsumexp(log_weight, 0).item<double>();
-    const double high = std::max(log_z, chunk);
-    log_z = high + std::log(std::exp(log_z - high) + std::exp(chunk - high));
-  }, progress);
-  return {.value = log_z, .low = log_z, .high = log_z, .kind = EstimateKind::exact,
-          .method = format("exact ({})", plan.describe(precise)), .effective_samples = std::nullopt};
+  for_each_state(
+      precise, plan,
+      [&](const State&, const at::Tensor& log_weight) {
+        const double chunk = at::logsumexp(log_weight, 0).item<double>();
+        const double high = std::max(log_z, chunk);
+        log_z = high + std::log(std::exp(log_z - high) + std::exp(chunk - high));
+      },
+      progress);
+  return {.value = log_z,
+          .low = log_z,
+          .high = log_z,
+          .kind = EstimateKind::exact,
+          .method = format("exact ({})", plan.describe(precise)),
+          .effective_samples = std::nullopt};
 }
 
 }  // namespace harmonium

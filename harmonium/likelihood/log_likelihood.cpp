@@ -22,10 +22,16 @@ Estimate log_likelihood(double mean_log_unnormalized, const Estimate& log_z) {
   result.low = mean_log_unnormalized - log_z.high;
   result.high = mean_log_unnormalized - log_z.low;
   switch (log_z.kind) {
-    case EstimateKind::exact: break;
-    case EstimateKind::lower_bound: result.kind = EstimateKind::upper_bound; break;
-    case EstimateKind::upper_bound: result.kind = EstimateKind::lower_bound; break;
-    default: result.kind = EstimateKind::estimate;
+    case EstimateKind::exact:
+      break;
+    case EstimateKind::lower_bound:
+      result.kind = EstimateKind::upper_bound;
+      break;
+    case EstimateKind::upper_bound:
+      result.kind = EstimateKind::lower_bound;
+      break;
+    default:
+      result.kind = EstimateKind::estimate;
   }
   return result;
 }

@@ -41,7 +41,8 @@ std::vector<LayerSet> color(const Topology& topology) {
   std::vector<LayerSet> blocks;
   for (const std::size_t layer : breadth_first(topology)) {
     const auto touches = [&](std::size_t other) { return joined(topology, layer, other); };
-    const auto home = std::ranges::find_if(blocks, [&](const LayerSet& block) { return std::ranges::none_of(block, touches); });
+    const auto home =
+        std::ranges::find_if(blocks, [&](const LayerSet& block) { return std::ranges::none_of(block, touches); });
     if (home == blocks.end())
       blocks.push_back({layer});
     else
@@ -124,7 +125,9 @@ at::Tensor BoltzmannMachine::field(std::size_t layer, const State& state) const 
   return accumulate_input(layer, state, parameters_[topology().layers[layer].parameters.front()]);
 }
 
-at::Tensor BoltzmannMachine::input(std::size_t layer, const State& state) const { return accumulate_input(layer, state, {}); }
+at::Tensor BoltzmannMachine::input(std::size_t layer, const State& state) const {
+  return accumulate_input(layer, state, {});
+}
 
 at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const {
   at::Tensor total = start;
@@ -161,7 +164,8 @@ at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& sum
     const bool lower = contains(summed, edge.lower), upper = contains(summed, edge.upper);
     require(!(lower && upper), "layers joined by an edge ({}) cannot be summed out together", edge.weights);
     if (!lower && !upper)
-      add((state.layers[edge.lower].mm(parameters_[edge.weights]) * state.layers[edge.upper]).sum(1, false, at::kDouble));
+      add((state.layers[edge.lower].mm(parameters_[edge.weights]) * state.layers[edge.upper])
+              .sum(1, false, at::kDouble));
   }
   return total;
 }
@@ -180,12 +184,12 @@ Moments BoltzmannMachine::moments(const State& state, const Fields& fields, cons
     for (std::size_t i = 0; i < unary.size(); ++i) result.insert(topology().layers[layer].parameters[i], unary[i]);
   }
   for (const EdgeInfo& edge : topology().edges) {
-    require(!(expected(edge.lower) && expected(edge.upper)), "layers joined by {} are not independent given the rest", edge.weights);
+    require(!(expected(edge.lower) && expected(edge.upper)), "layers joined by {} are not independent given the rest",
+            edge.weights);
     const at::Tensor& lower = values[edge.lower];
     const at::Tensor& upper = values[edge.upper];
-    result.insert(edge.weights, weights.defined()
-                                    ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
-                                    : lower.t().mm(upper).div_(static_cast<double>(lower.size(0))));
+    result.insert(edge.weights, weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
+                                                  : lower.t().mm(upper).div_(static_cast<double>(lower.size(0))));
   }
   return result;
 }
@@ -194,14 +198,16 @@ State BoltzmannMachine::independent_sample(const Key& key, std::int64_t rows) co
   State state;
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
     const Unit::Parameters theta = layer_parameters(layer);
-    state.layers.push_back(unit(layer).sample(key.fold_in(layer), theta[0].expand({rows, theta[0].size(0)}).contiguous(), theta));
+    state.layers.push_back(
+        unit(layer).sample(key.fold_in(layer), theta[0].expand({rows, theta[0].size(0)}).contiguous(), theta));
   }
   return state;
 }
 
 State BoltzmannMachine::observe(const std::vector<at::Tensor>& values) const {
   const LayerSet targets = observed();
-  require(values.size() == targets.size(), "the machine observes {} layers, but {} were given", targets.size(), values.size());
+  require(values.size() == targets.size(), "the machine observes {} layers, but {} were given", targets.size(),
+          values.size());
   State state;
   state.layers.resize(layers().size());
   for (std::size_t i = 0; i < targets.size(); ++i) {

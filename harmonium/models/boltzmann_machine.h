@@ -78,7 +78,8 @@ class BoltzmannMachine {
 
   // A state whose rows are drawn from the layers' biases alone, as if all weights were zero.
   [[nodiscard]] State independent_sample(const Key& key, std::int64_t rows) const;
-  // A state with the given values in observed layers (in layer order) and nothing elsewhere; checks widths and values' rows.
+  // A state with the given values in observed layers (in layer order) and nothing elsewhere; checks widths and values'
+  // rows.
   [[nodiscard]] State observe(const std::vector<at::Tensor>& values) const;
 
  private:

@@ -38,7 +38,8 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
     weights.copy_(normal(key.fold_in(edge), weights.sizes(), weights.scalar_type()) * weight_scale);
   }
   const LayerSet observed = machine.observed();
-  require(data_moments.size() <= observed.size(), "initialize: moments of {} layers, but {} are observed", data_moments.size(), observed.size());
+  require(data_moments.size() <= observed.size(), "initialize: moments of {} layers, but {} are observed",
+          data_moments.size(), observed.size());
   for (std::size_t i = 0; i < data_moments.size(); ++i) {
     const auto& names = machine.topology().layers[observed[i]].parameters;
     const Unit::Parameters values = machine.unit(observed[i]).parameters_of(data_moments[i], smoothing);

@@ -9,7 +9,8 @@ namespace harmonium {
 
 // Restricted Boltzmann machine: an observed layer "visible" and a layer "hidden", any pair of unit types
 // ("bernoulli:784", "gaussian:64", "softmax:20x21").
-[[nodiscard]] BoltzmannMachine make_rbm(const std::string& visible, const std::string& hidden, at::ScalarType type = at::kFloat);
+[[nodiscard]] BoltzmannMachine make_rbm(const std::string& visible, const std::string& hidden,
+                                        at::ScalarType type = at::kFloat);
 
 // Joint model of data and label: observed layers "visible" and "label" (one softmax group), both joined to "hidden".
 [[nodiscard]] BoltzmannMachine make_classification_rbm(const std::string& visible, std::int64_t classes,

@@ -18,7 +18,8 @@ std::string EnumerationPlan::describe(const BoltzmannMachine& machine) const {
   std::string names;
   for (const std::size_t layer : enumerated) names += (names.empty() ? "" : "+") + machine.layers()[layer].name;
   const double bits = std::log2(states);
-  return bits == std::floor(bits) ? format("2^{:.0f} states of {}", bits, names) : format("{:.0f} states of {}", states, names);
+  return bits == std::floor(bits) ? format("2^{:.0f} states of {}", bits, names)
+                                  : format("{:.0f} states of {}", states, names);
 }
 
 EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits) {
@@ -43,7 +44,8 @@ EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits) 
   }
   require(found, "no side of this machine can be enumerated: both hold continuous units");
   require(best.states <= std::exp2(max_bits),
-          "exact enumeration needs {}, more than the limit of 2^{}; use an estimate (ais) instead", best.describe(machine), max_bits);
+          "exact enumeration needs {}, more than the limit of 2^{}; use an estimate (ais) instead",
+          best.describe(machine), max_bits);
   return best;
 }
 
@@ -52,7 +54,8 @@ void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan
                     const std::function<void(std::int64_t, std::int64_t)>& progress) {
   require(machine.scalar_type() == at::kDouble, "enumeration needs a machine in float64");
   std::int64_t width = 1;
-  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) width = std::max(width, machine.unit(layer).width());
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer)
+    width = std::max(width, machine.unit(layer).width());
   const auto total = static_cast<std::int64_t>(plan.states);
   const std::int64_t rows = std::clamp<std::int64_t>(chunk_elements / width, 1, total);
   for (std::int64_t first = 0; first < total; first += rows) {

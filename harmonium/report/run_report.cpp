@@ -23,10 +23,13 @@ struct Curve {
 // In the order of interest to a person who watches a run.
 constexpr Curve curves[] = {
     {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
-     "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns local structure; it is not a likelihood."},
+     "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
+     "local structure; it is not a likelihood."},
     {"free_energy_gap", "Free-energy gap", "nats",
-     "Mean free energy of validation rows minus that of training rows. A steady rise means the model is fitting the training rows themselves."},
-    {"reconstruction_error", "Reconstruction error", "squared error per row", "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+     "Mean free energy of validation rows minus that of training rows. A steady rise means the model is fitting the "
+     "training rows themselves."},
+    {"reconstruction_error", "Reconstruction error", "squared error per row",
+     "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
     {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
 };
 
@@ -41,8 +44,12 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
       series.y.push_back(value->second);
     }
     if (series.x.empty()) continue;
-    charts.push_back({.id = curve.metric, .title = curve.title, .x_label = "updates", .y_label = curve.y_label,
-                      .series = {std::move(series)}, .caption = curve.caption});
+    charts.push_back({.id = curve.metric,
+                      .title = curve.title,
+                      .x_label = "updates",
+                      .y_label = curve.y_label,
+                      .series = {std::move(series)},
+                      .caption = curve.caption});
   }
   return charts;
 }
@@ -51,9 +58,12 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
 Gallery filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t count) {
   const EdgeInfo& edge = machine.topology().edges.front();
   const at::Tensor columns = machine.parameters()[edge.weights].t();
-  const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true).narrow(0, 0, std::min(count, columns.size(0)));
-  return {.id = "filters", .title = "Filters",
-          .caption = format("Weights of {} of {} hidden units, largest first. Red adds to a pixel, blue takes away; each on its own scale.",
+  const at::Tensor order =
+      columns.norm(2, 1).argsort(0, /*descending=*/true).narrow(0, 0, std::min(count, columns.size(0)));
+  return {.id = "filters",
+          .title = "Filters",
+          .caption = format("Weights of {} of {} hidden units, largest first. Red adds to a pixel, blue takes away; "
+                            "each on its own scale.",
                             order.size(0), columns.size(0)),
           .picture = tile_images(columns.index_select(0, order), shape, {.colouring = Colouring::diverging})};
 }
@@ -64,10 +74,13 @@ Gallery nearest(const at::Tensor& samples, const Dataset& train, ImageShape shap
   const at::Tensor data = train.first(searched).to_float();
   const at::Tensor distance = at::cdist(samples, data);
   const at::Tensor closest = std::get<1>(distance.min(1));
-  return {.id = "nearest", .title = "Samples and the data nearest to them",
-          .caption = format("Above: samples (probabilities). Below each: the closest of {} training rows. A model that only remembers would show the same picture twice.",
-                            data.size(0)),
-          .picture = tile_images(at::cat({samples, data.index_select(0, closest)}), shape, {.columns = samples.size(0)})};
+  return {
+      .id = "nearest",
+      .title = "Samples and the data nearest to them",
+      .caption = format("Above: samples (probabilities). Below each: the closest of {} training rows. A model that "
+                        "only remembers would show the same picture twice.",
+                        data.size(0)),
+      .picture = tile_images(at::cat({samples, data.index_select(0, closest)}), shape, {.columns = samples.size(0)})};
 }
 
 // Visible probabilities after Gibbs sampling from the chains of training where there are any, else from the biases.
@@ -76,7 +89,8 @@ at::Tensor draw_samples(const BoltzmannMachine& machine, const NamedTensors& che
   State state = machine.independent_sample(Key(1), count);
   for (std::size_t layer = 0; layer < state.layers.size(); ++layer)
     for (const auto& [name, value] : checkpoint)
-      if (name == format("negative_phase/particles.{}", layer) && value.size(0) >= count) state.layers[layer] = value.narrow(0, 0, count).to(machine.scalar_type());
+      if (name == format("negative_phase/particles.{}", layer) && value.size(0) >= count)
+        state.layers[layer] = value.narrow(0, 0, count).to(machine.scalar_type());
   (void)gibbs(machine, state, Key(2), sweeps);
   return machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
 }
@@ -93,12 +107,15 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
 
   ReportContent content;
   std::string layers;
-  for (const Layer& layer : model.machine.layers()) layers += (layers.empty() ? "" : " – ") + layer.name + " " + layer.unit->spec();
-  content.title = format("{} on {}", model.kind == "rbm" ? "RBM" : "Classification RBM", model.notes.contains("data") ? model.notes.at("data") : "data");
+  for (const Layer& layer : model.machine.layers())
+    layers += (layers.empty() ? "" : " – ") + layer.name + " " + layer.unit->spec();
+  content.title = format("{} on {}", model.kind == "rbm" ? "RBM" : "Classification RBM",
+                         model.notes.contains("data") ? model.notes.at("data") : "data");
   content.subtitle = layers;
 
   for (const Evaluation& evaluation : read_evaluations(folder)) {
-    const std::string note = evaluation.data.empty() ? "" : format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
+    const std::string note =
+        evaluation.data.empty() ? "" : format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
     if (evaluation.log_likelihood) {
       const std::string what = "log-likelihood, " + evaluation.data;
       content.headline.emplace_back(what, headline(*evaluation.log_likelihood));
@@ -117,20 +134,33 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   if (model.machine.unit(0).width() >= 4) {
     content.galleries.push_back(filters(model.machine, shape, 100));
     const at::Tensor samples = draw_samples(model.machine, loaded ? loaded->checkpoint.tensors : NamedTensors{}, 60);
-    content.galleries.push_back({.id = "samples", .title = "Samples", .caption = "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
-                                 .picture = tile_images(samples, shape)});
+    content.galleries.push_back(
+        {.id = "samples",
+         .title = "Samples",
+         .caption =
+             "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
+         .picture = tile_images(samples, shape)});
     if (train.rows() > 0) {
-      const at::Tensor chosen = permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
-      content.galleries.push_back({.id = "data", .title = "Data", .caption = format("Rows of {}.", train.name), .picture = tile_images(train.gather(chosen), shape)});
-      content.galleries.push_back(nearest(samples.narrow(0, 0, std::min<std::int64_t>(15, samples.size(0))), train, shape));
+      const at::Tensor chosen =
+          permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
+      content.galleries.push_back({.id = "data",
+                                   .title = "Data",
+                                   .caption = format("Rows of {}.", train.name),
+                                   .picture = tile_images(train.gather(chosen), shape)});
+      content.galleries.push_back(
+          nearest(samples.narrow(0, 0, std::min<std::int64_t>(15, samples.size(0))), train, shape));
     }
   }
   content.configuration = read_file(folder / "config.toml");
   content.reproduce = {format("harmonium train {} --out again", (folder / "config.toml").string())};
   for (const Evaluation& evaluation : read_evaluations(folder))
     if (!evaluation.data.empty())
-      content.reproduce.push_back(format("harmonium evaluate again --data {} --method {}{}", evaluation.data, evaluation.log_z.chains > 0 ? "ais" : "exact",
-                                         evaluation.log_z.chains > 0 ? format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas) : ""));
+      content.reproduce.push_back(
+          format("harmonium evaluate again --data {} --method {}{}", evaluation.data,
+                 evaluation.log_z.chains > 0 ? "ais" : "exact",
+                 evaluation.log_z.chains > 0
+                     ? format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas)
+                     : ""));
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";
   return content;
 }

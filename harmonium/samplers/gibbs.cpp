@@ -9,11 +9,13 @@ namespace harmonium {
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
   Fields fields = machine.fields(layers, state);
   for (const std::size_t layer : layers)
-    state.layers[layer] = machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
+    state.layers[layer] =
+        machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
   return fields;
 }
 
-Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, const LayerSet& clamped) {
+Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
+             const LayerSet& clamped) {
   Fields last;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
     const Key sweep_key = key.fold_in(static_cast<std::uint64_t>(sweep));
@@ -27,11 +29,14 @@ Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std:
   return last;
 }
 
-void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, const KnownUnits& known) {
-  require(known.size() == machine.layers().size(), "known units of {} layers were given for a machine of {}", known.size(), machine.layers().size());
+void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
+                       const KnownUnits& known) {
+  require(known.size() == machine.layers().size(), "known units of {} layers were given for a machine of {}",
+          known.size(), machine.layers().size());
   const auto hold = [&](const LayerSet& layers) {
     for (const std::size_t layer : layers)
-      if (known[layer].defined()) state.layers[layer] = at::where(known[layer].isnan(), state.layers[layer], known[layer]);
+      if (known[layer].defined())
+        state.layers[layer] = at::where(known[layer].isnan(), state.layers[layer], known[layer]);
   };
   for (const LayerSet& block : machine.blocks()) hold(block);
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)

@@ -1,16 +1,17 @@
 // Block Gibbs sampling: every block of mutually independent layers is redrawn given all others, block after block.
 //
-// One sweep visits the blocks in order (an RBM: visible given hidden, then hidden given visible) and leaves the machine's
-// distribution invariant. Cost per sweep and row: two products with every weight matrix.
+// One sweep visits the blocks in order (an RBM: visible given hidden, then hidden given visible) and leaves the
+// machine's distribution invariant. Cost per sweep and row: two products with every weight matrix.
 #pragma once
 
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium {
 
-// Runs `sweeps` sweeps on `state` in place; clamped layers keep their values. Returns the fields of the block drawn last,
-// so that moments can use its expectations without computing them again.
-Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1, const LayerSet& clamped = {});
+// Runs `sweeps` sweeps on `state` in place; clamped layers keep their values. Returns the fields of the block drawn
+// last, so that moments can use its expectations without computing them again.
+Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1,
+             const LayerSet& clamped = {});
 
 // Draws the given layers (a block, or part of one) once, given the others.
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers);
@@ -21,6 +22,7 @@ using KnownUnits = std::vector<at::Tensor>;
 
 // Gibbs sampling of the free units given the known ones: units of a layer are independent given the other layers, so
 // drawing all of them and putting the known values back is a draw of the free ones.
-void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, const KnownUnits& known);
+void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
+                       const KnownUnits& known);
 
 }  // namespace harmonium

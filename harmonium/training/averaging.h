@@ -1,7 +1,7 @@
 // Exponential average of the iterates, the model that is evaluated.
 //
-// While fewer than `time_scale` updates have been seen, the weight is 1/(updates seen): the plain average, which forgets
-// the initial parameters at once instead of over several time-scales.
+// While fewer than `time_scale` updates have been seen, the weight is 1/(updates seen): the plain average, which
+// forgets the initial parameters at once instead of over several time-scales.
 #pragma once
 
 #include <algorithm>

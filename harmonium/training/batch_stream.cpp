@@ -12,7 +12,8 @@ BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& k
     : data_(std::move(data)), options_(options), key_(key) {
   require(data_.rows() > 0, "{}: there are no rows to train on", data_.name);
   require(options.batch >= 1, "the batch size must be at least 1, not {}", options.batch);
-  if (options.classes > 0) require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
+  if (options.classes > 0)
+    require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
 }
 
 const at::Tensor& BatchStream::order(std::int64_t epoch) {

@@ -14,7 +14,7 @@ namespace harmonium {
 struct BatchOptions {
   std::int64_t batch = 100;
   Binarization binarization = Binarization::none;
-  double shrink = 0;        // values x become x(1 − 2·shrink) + shrink, as published recipes do with gray values
+  double shrink = 0;         // values x become x(1 − 2·shrink) + shrink, as published recipes do with gray values
   std::int64_t classes = 0;  // > 0: batches carry a one-hot label as a second tensor
 };
 

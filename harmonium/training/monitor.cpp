@@ -9,7 +9,8 @@ namespace harmonium {
 
 namespace {
 
-std::vector<at::Tensor> sample_rows(const Dataset& data, Binarization binarization, std::int64_t classes, std::int64_t rows, const Key& key) {
+std::vector<at::Tensor> sample_rows(const Dataset& data, Binarization binarization, std::int64_t classes,
+                                    std::int64_t rows, const Key& key) {
   if (data.rows() == 0) return {};
   const at::Tensor chosen = permutation(key.fold_in(0), data.rows()).narrow(0, 0, std::min(rows, data.rows()));
   std::vector<at::Tensor> result = {binarize(data.gather(chosen), binarization, key.fold_in(1))};
@@ -20,7 +21,8 @@ std::vector<at::Tensor> sample_rows(const Dataset& data, Binarization binarizati
 double pseudo_log_likelihood(const BoltzmannMachine& machine, const State& data, std::size_t layer, const Key& key) {
   // log p(v_i | v_−i) = −log(1 + f(v with bit i flipped) / f(v)) for one random i a row, times the number of units.
   const at::Tensor& v = data.layers[layer];
-  const at::Tensor chosen = (uniform(key, {v.size(0), 1}) * static_cast<double>(v.size(1))).to(at::kLong).clamp_max_(v.size(1) - 1);
+  const at::Tensor chosen =
+      (uniform(key, {v.size(0), 1}) * static_cast<double>(v.size(1))).to(at::kLong).clamp_max_(v.size(1) - 1);
   State flipped = data;
   flipped.layers[layer] = v.scatter(1, chosen, 1 - v.gather(1, chosen));
   const at::Tensor gain = log_unnormalized(machine, flipped) - log_unnormalized(machine, data);
@@ -29,8 +31,8 @@ double pseudo_log_likelihood(const BoltzmannMachine& machine, const State& data,
 
 }  // namespace
 
-Monitor::Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes, std::uint64_t seed,
-                 std::int64_t rows)
+Monitor::Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes,
+                 std::uint64_t seed, std::int64_t rows)
     : train_(sample_rows(train, binarization, classes, rows, Key(seed).fold_in(0))),
       valid_(sample_rows(valid, binarization, classes, rows, Key(seed).fold_in(1))),
       key_(Key(seed).fold_in(2)) {}
@@ -44,12 +46,14 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
   if (dynamic_cast<const Bernoulli*>(&machine.unit(visible)) != nullptr)
     metrics["pseudo_log_likelihood"] = pseudo_log_likelihood(machine, judged, visible, key_);
   if (!valid_.empty())
-    metrics["free_energy_gap"] = (log_unnormalized(machine, train).mean() - log_unnormalized(machine, judged).mean()).item<double>();
+    metrics["free_energy_gap"] =
+        (log_unnormalized(machine, train).mean() - log_unnormalized(machine, judged).mean()).item<double>();
 
   State means = judged;
   for (const std::size_t layer : machine.hidden())
     means.layers[layer] = machine.unit(layer).mean(machine.field(layer, judged), machine.layer_parameters(layer));
-  const at::Tensor rebuilt = machine.unit(visible).mean(machine.field(visible, means), machine.layer_parameters(visible));
+  const at::Tensor rebuilt =
+      machine.unit(visible).mean(machine.field(visible, means), machine.layer_parameters(visible));
   metrics["reconstruction_error"] = (rebuilt - judged.layers[visible]).square().sum(1).mean().item<double>();
   return metrics;
 }

@@ -12,8 +12,8 @@ namespace harmonium {
 class Monitor {
  public:
   // Takes at most `rows` rows of each set and binarizes gray values once, by `seed`. `valid` may have no rows.
-  Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes, std::uint64_t seed,
-          std::int64_t rows = 500);
+  Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes,
+          std::uint64_t seed, std::int64_t rows = 500);
 
   // Names and values:
   //   pseudo_log_likelihood  Σ_i log p(v_i | v_−i) on validation rows (else training rows), estimated from one random

@@ -43,9 +43,11 @@ struct RunConfig {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor("data", self.data, "what to learn: NAME or PATH, with :train, :valid or :test (see `harmonium data list`)");
-    visitor("valid", self.valid, "data watched but never learnt from; auto: the set's own :valid part where it has one; none");
-    visitor("binarize", self.binarize, "gray values: none, threshold, stochastic (drawn anew at every update); auto: "
-                                       "stochastic for gray data");
+    visitor("valid", self.valid,
+            "data watched but never learnt from; auto: the set's own :valid part where it has one; none");
+    visitor("binarize", self.binarize,
+            "gray values: none, threshold, stochastic (drawn anew at every update); auto: "
+            "stochastic for gray data");
     visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
     visitor("limit", self.limit, "use only so many rows (0: all)");
     visitor("label_column", self.label_column, "where a text table keeps its label: none, first, last");
@@ -59,7 +61,8 @@ struct RunConfig {
     visitor("optimizer", self.optimizer, "centering, sgd");
     visitor("rate_weights", self.rate_weights, "initial learning rate of weights (0: the optimizer's own)");
     visitor("rate_bias", self.rate_bias, "initial learning rate of biases (0: the optimizer's own)");
-    visitor("schedule", self.schedule, "learning rate over time: constant, linear (to zero), sqrt, inverse, sqrt_linear");
+    visitor("schedule", self.schedule,
+            "learning rate over time: constant, linear (to zero), sqrt, inverse, sqrt_linear");
     visitor("schedule_tau", self.schedule_tau, "time-scale in updates of sqrt and inverse schedules");
     visitor("momentum", self.momentum, "inertia of the step (harms pcd)");
     visitor("weight_decay", self.weight_decay, "L2 penalty on weights");

@@ -22,7 +22,8 @@ std::string to_string(Schedule schedule) {
 
 Schedule parse_schedule(const std::string& name) {
   const auto it = std::ranges::find(schedules(), name, &std::pair<Schedule, std::string>::second);
-  require(it != schedules().end(), "unknown schedule '{}'; there are: constant, linear, sqrt, inverse, sqrt_linear", name);
+  require(it != schedules().end(), "unknown schedule '{}'; there are: constant, linear, sqrt, inverse, sqrt_linear",
+          name);
   return it->first;
 }
 
@@ -30,11 +31,16 @@ double schedule_factor(Schedule schedule, std::int64_t t, std::int64_t total, do
   const auto time = static_cast<double>(t);
   const double falling = tau / (time + tau), to_zero = std::max(0.0, 1 - time / static_cast<double>(total));
   switch (schedule) {
-    case Schedule::constant: return 1;
-    case Schedule::linear: return to_zero;
-    case Schedule::sqrt: return std::sqrt(falling);
-    case Schedule::inverse: return falling;
-    case Schedule::sqrt_linear: return std::sqrt(falling) * to_zero;
+    case Schedule::constant:
+      return 1;
+    case Schedule::linear:
+      return to_zero;
+    case Schedule::sqrt:
+      return std::sqrt(falling);
+    case Schedule::inverse:
+      return falling;
+    case Schedule::sqrt_linear:
+      return std::sqrt(falling) * to_zero;
   }
   return 1;
 }

@@ -4,7 +4,8 @@ namespace harmonium {
 
 void StepRule::penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const {
   if (options_.weight_decay == 0) return;
-  for (const EdgeInfo& edge : topology.edges) gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
+  for (const EdgeInfo& edge : topology.edges)
+    gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
 }
 
 void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {

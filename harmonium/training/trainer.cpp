@@ -68,9 +68,10 @@ void Trainer::check() const {
   for (const auto& [name, value] : machine_.parameters().entries()) {
     const auto largest = value.abs().max().item<double>();
     if (std::isfinite(largest) && largest < exploded) continue;
-    throw RunFailure(format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
-                            "--rate-bias (halve them), or use more particles",
-                            update_, name, largest));
+    throw RunFailure(
+        format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
+               "--rate-bias (halve them), or use more particles",
+               update_, name, largest));
   }
 }
 

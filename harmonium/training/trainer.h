@@ -2,8 +2,8 @@
 //
 //   gradient = s_data − s_model;  direction = metric.solve(gradient);  θ += rates · direction;  average
 //
-// Everything random comes from (seed, update), so a trainer restored at update u continues exactly as one that was never
-// stopped. It neither prints nor writes files.
+// Everything random comes from (seed, update), so a trainer restored at update u continues exactly as one that was
+// never stopped. It neither prints nor writes files.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace harmonium {
 
 struct TrainerOptions {
   std::int64_t updates = 5000;
-  double averaging = 100;         // time-scale in updates; at most 1 switches it off
+  double averaging = 100;          // time-scale in updates; at most 1 switches it off
   std::int64_t refit_every = 100;  // updates between refits of the metric
   std::uint64_t seed = 0;
 };
@@ -29,7 +29,8 @@ class Trainer {
   Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> negative_phase,
           std::unique_ptr<Metric> metric, const StepOptions& step, const TrainerOptions& options);
 
-  // One update. Throws RunFailure, naming update and tensor, when parameters have diverged (looked at every few updates).
+  // One update. Throws RunFailure, naming update and tensor, when parameters have diverged (looked at every few
+  // updates).
   void step();
   // Throws RunFailure when a parameter is not finite or has exploded.
   void check() const;

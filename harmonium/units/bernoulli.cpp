@@ -15,7 +15,9 @@ at::Tensor Bernoulli::sample(const Key& key, const at::Tensor& field, const Para
   return sample_logistic(key, field);
 }
 
-at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const { return softplus_row_sums(field); }
+at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const {
+  return softplus_row_sums(field);
+}
 
 at::Tensor Bernoulli::entropy(const at::Tensor& field, const Parameters&) const {
   // H = log(1 + e^f) − f σ(f), summed over units.

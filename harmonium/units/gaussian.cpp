@@ -63,7 +63,8 @@ std::string Gaussian::complaint(const at::Tensor& state) const {
   const at::Tensor bad = at::isfinite(state).logical_not();
   if (!bad.any().item<bool>()) return {};
   const at::Tensor where = bad.nonzero()[0];
-  return format("row {}, column {} is not a finite number", where[0].item<std::int64_t>(), where[1].item<std::int64_t>());
+  return format("row {}, column {} is not a finite number", where[0].item<std::int64_t>(),
+                where[1].item<std::int64_t>());
 }
 
 }  // namespace harmonium

@@ -49,13 +49,16 @@ std::int64_t parse_count(std::string_view text, const std::string& spec) {
 std::shared_ptr<const Unit> make_unit(const std::string& spec) {
   const std::size_t colon = spec.find(':');
   const std::string kind = spec.substr(0, colon);
-  const std::string_view size = colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
+  const std::string_view size =
+      colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
   if (kind == "bernoulli") return std::make_shared<Bernoulli>(parse_count(size, spec));
   if (kind == "gaussian") return std::make_shared<Gaussian>(parse_count(size, spec));
   if (kind == "softmax") {
     const std::size_t times = size.find('x');
-    require(times != std::string_view::npos, "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
-    return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec));
+    require(times != std::string_view::npos,
+            "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
+    return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec),
+                                     parse_count(size.substr(times + 1), spec));
   }
   fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N", kind, spec);
 }

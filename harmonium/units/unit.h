@@ -36,7 +36,8 @@ class Unit {
 
   // E[x | field] and a draw from p(x | field), rows × width.
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
-  [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const = 0;
+  [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,
+                                          const Parameters& parameters) const = 0;
   // log Σ_x exp(field·x + …) of each row, float64.
   [[nodiscard]] virtual at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const = 0;
   // Entropy of p(x | field) of each row in nats (differential for continuous units), float64.
@@ -57,7 +58,8 @@ class Unit {
   // How many states the layer has, if finitely many (as a double: 2^784 fits), and states by number.
   [[nodiscard]] virtual std::optional<double> state_count() const { return std::nullopt; }
   [[nodiscard]] virtual at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const;
-  // Empty when rows of `state` are possible values of the layer (or means of them), else what is wrong with the first bad one.
+  // Empty when rows of `state` are possible values of the layer (or means of them), else what is wrong with the first
+  // bad one.
   [[nodiscard]] virtual std::string complaint(const at::Tensor& state) const = 0;
 
  private:

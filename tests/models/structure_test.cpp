@@ -56,7 +56,8 @@ TEST(Chain, HasItsEvenAndOddLayersAsBlocks) {
 TEST(BoltzmannMachine, FindsTwoBlocksOfAChainWhateverTheOrderOfItsLayers) {
   // The path a – c – d – b: taken in the order of the list, a and b would share a block and leave none for d.
   const auto layer = [](const char* name) { return Layer{name, make_unit("bernoulli:2")}; };
-  const BoltzmannMachine machine({layer("a"), layer("b"), layer("c"), layer("d")}, {{"a", "c"}, {"c", "d"}, {"d", "b"}});
+  const BoltzmannMachine machine({layer("a"), layer("b"), layer("c"), layer("d")},
+                                 {{"a", "c"}, {"c", "d"}, {"d", "b"}});
   EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0, 3}, {1, 2}}));
 }
 

@@ -8,7 +8,11 @@ namespace harmonium {
 namespace {
 
 // Row r holds the value r in its only column, so that batches can be read off.
-Dataset numbered(std::int64_t rows) { return {.name = "numbers", .values = at::arange(rows, at::kFloat).unsqueeze(1), .labels = at::remainder(at::arange(rows, at::kLong), 3)}; }
+Dataset numbered(std::int64_t rows) {
+  return {.name = "numbers",
+          .values = at::arange(rows, at::kFloat).unsqueeze(1),
+          .labels = at::remainder(at::arange(rows, at::kLong), 3)};
+}
 
 std::vector<std::int64_t> rows_of(const at::Tensor& batch) {
   std::vector<std::int64_t> rows;
@@ -24,7 +28,8 @@ TEST(BatchStream, VisitsEveryRowOnceInEveryEpochEvenWhenBatchesStraddleEpochs) {
   for (int epoch = 0; epoch < 4; ++epoch) {
     std::vector<std::int64_t> rows(seen.begin() + 10 * epoch, seen.begin() + 10 * (epoch + 1));
     std::ranges::sort(rows);
-    for (std::int64_t row = 0; row < 10; ++row) EXPECT_EQ(rows[static_cast<std::size_t>(row)], row) << "epoch " << epoch;
+    for (std::int64_t row = 0; row < 10; ++row)
+      EXPECT_EQ(rows[static_cast<std::size_t>(row)], row) << "epoch " << epoch;
   }
 }
 
@@ -52,7 +57,8 @@ TEST(BatchStream, CarriesTheLabelOfEachRow) {
   BatchStream stream(numbered(9), {.batch = 5, .classes = 3}, Key(1));
   const auto batch = stream.batch(0);
   ASSERT_EQ(batch.size(), 2U);
-  for (std::int64_t i = 0; i < 5; ++i) EXPECT_EQ(batch[1][i].argmax().item<std::int64_t>(), batch[0][i][0].item<std::int64_t>() % 3);
+  for (std::int64_t i = 0; i < 5; ++i)
+    EXPECT_EQ(batch[1][i].argmax().item<std::int64_t>(), batch[0][i][0].item<std::int64_t>() % 3);
 }
 
 TEST(BatchStream, ShrinksValuesAwayFromCertainty) {

@@ -9,7 +9,9 @@
 namespace harmonium {
 namespace {
 
-Moments values(double bias, double weight) { return {{"v.bias", at::full({1}, bias, at::kDouble)}, {"w", at::full({1, 1}, weight, at::kDouble)}}; }
+Moments values(double bias, double weight) {
+  return {{"v.bias", at::full({1}, bias, at::kDouble)}, {"w", at::full({1, 1}, weight, at::kDouble)}};
+}
 Direction direction(double unary, double pairwise_bias, double weight) {
   return {.unary = {{"v.bias", at::full({1}, unary, at::kDouble)}}, .pairwise = values(pairwise_bias, weight)};
 }

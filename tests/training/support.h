@@ -11,13 +11,18 @@ inline Dataset random_bits(std::int64_t rows, std::int64_t columns) {
   return {.name = "bits", .values = uniform(Key(5), {rows, columns}).lt(0.3).to(at::kByte)};
 }
 
-inline Trainer small_trainer(const std::string& gradient, const std::string& optimizer, const StepOptions& step = {}, std::int64_t updates = 40) {
+inline Trainer small_trainer(const std::string& gradient, const std::string& optimizer, const StepOptions& step = {},
+                             std::int64_t updates = 40) {
   const Dataset data = random_bits(50, 6);
   BoltzmannMachine machine = make_rbm("bernoulli:6", "bernoulli:4");
   initialize(machine, Key(1), 0.1, {{data.column_means().to(at::kFloat)}});
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
-  return {std::move(machine), BatchStream(data, {.batch = 16}, Key(2)), make_negative_phase(gradient, {.sweeps = 2, .particles = 10}),
-          std::move(metric), step, {.updates = updates, .averaging = 10, .seed = 3}};
+  return {std::move(machine),
+          BatchStream(data, {.batch = 16}, Key(2)),
+          make_negative_phase(gradient, {.sweeps = 2, .particles = 10}),
+          std::move(metric),
+          step,
+          {.updates = updates, .averaging = 10, .seed = 3}};
 }
 
 }  // namespace harmonium

@@ -40,19 +40,23 @@ TEST_P(EveryKindOfTrainer, ContinuesBitIdenticallyFromARestoredState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
-                         testing::Combine(testing::Values("pcd", "cd", "exact"), testing::Values("sgd", "centering"), testing::Values(0.0, 0.5)));
+                         testing::Combine(testing::Values("pcd", "cd", "exact"), testing::Values("sgd", "centering"),
+                                          testing::Values(0.0, 0.5)));
 
 TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
   const Dataset data = bars_and_stripes({.side = 3});
   BoltzmannMachine machine = make_rbm("bernoulli:9", "bernoulli:8");
   initialize(machine, Key(1), 0.1, {{data.column_means().to(at::kFloat)}});
   const auto likelihood = [&](const BoltzmannMachine& m) {
-    return log_likelihood(log_unnormalized(m, m.observe({data.to_float()})).mean().item<double>(), exact_log_z(m)).value;
+    return log_likelihood(log_unnormalized(m, m.observe({data.to_float()})).mean().item<double>(), exact_log_z(m))
+        .value;
   };
   const double before = likelihood(machine);
   auto metric = make_metric("centering", machine.topology(), machine.parameters());
-  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = data.rows()}, Key(2)), make_negative_phase("exact", {}), std::move(metric),
-                  {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant}, {.updates = 1500, .averaging = 1});
+  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = data.rows()}, Key(2)),
+                  make_negative_phase("exact", {}), std::move(metric),
+                  {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
+                  {.updates = 1500, .averaging = 1});
   double last = before;
   for (int block = 0; block < 5; ++block) {
     for (int i = 0; i < 300; ++i) trainer.step();

@@ -29,7 +29,8 @@ json read_index(const fs::path& folder) {
 Checkpoint load(const fs::path& folder, const json& entry) {
   const fs::path path = folder / entry.at("file").get<std::string>();
   const std::string bytes = read_file(path);
-  require(sha256(bytes) == entry.at("sha256").get<std::string>(), "{}: the checksum does not match, the file is damaged", path.string());
+  require(sha256(bytes) == entry.at("sha256").get<std::string>(),
+          "{}: the checksum does not match, the file is damaged", path.string());
   Checkpoint checkpoint{.update = entry.at("update"), .seconds = entry.at("seconds")};
   checkpoint.tensors = parse_safetensors(bytes, path.string()).tensors;
   return checkpoint;
@@ -40,10 +41,12 @@ Checkpoint load(const fs::path& folder, const json& entry) {
 void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint) {
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  const std::string bytes = encode_safetensors({.tensors = checkpoint.tensors, .metadata = {{"format", "harmonium-checkpoint/1"}}});
+  const std::string bytes =
+      encode_safetensors({.tensors = checkpoint.tensors, .metadata = {{"format", "harmonium-checkpoint/1"}}});
   const std::string name = format("update-{:08}.safetensors", checkpoint.update);
   // Before anything is written: the index may name a file of this very name, whose content is then the same.
-  json index = json::array({{{"file", name}, {"update", checkpoint.update}, {"seconds", checkpoint.seconds}, {"sha256", sha256(bytes)}}});
+  json index = json::array(
+      {{{"file", name}, {"update", checkpoint.update}, {"seconds", checkpoint.seconds}, {"sha256", sha256(bytes)}}});
   try {
     for (const json& older : read_index(folder))
       if (index.size() < 2 && older.at("file") != name) index.push_back(older);

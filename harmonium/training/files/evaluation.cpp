@@ -13,17 +13,23 @@ namespace {
 using nlohmann::ordered_json;
 
 EstimateKind parse_kind(const std::string& name) {
-  for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound})
+  for (const EstimateKind kind :
+       {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound})
     if (to_string(kind) == name) return kind;
   return EstimateKind::estimate;
 }
 
 Estimate estimate_from_json(const ordered_json& from) {
-  Estimate estimate{.value = from.at("value"), .low = from.at("low"), .high = from.at("high"), .kind = parse_kind(from.at("kind")),
-                    .method = from.value("method", ""), .effective_samples = std::nullopt};
+  Estimate estimate{.value = from.at("value"),
+                    .low = from.at("low"),
+                    .high = from.at("high"),
+                    .kind = parse_kind(from.at("kind")),
+                    .method = from.value("method", ""),
+                    .effective_samples = std::nullopt};
   if (from.contains("chains") && from.at("chains").is_number()) estimate.chains = from.at("chains");
   if (from.contains("betas") && from.at("betas").is_number()) estimate.betas = from.at("betas");
-  if (from.contains("effective_samples") && from.at("effective_samples").is_number()) estimate.effective_samples = from.at("effective_samples");
+  if (from.contains("effective_samples") && from.at("effective_samples").is_number())
+    estimate.effective_samples = from.at("effective_samples");
   return estimate;
 }
 
@@ -37,10 +43,17 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["model"] = evaluation.model;
   result["data"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.data);
   result["n"] = evaluation.n;
-  result["binarization"] = evaluation.binarization.empty() ? ordered_json(nullptr) : ordered_json(evaluation.binarization);
-  result["log_z"] = {{"value", z.value}, {"low", z.low}, {"high", z.high}, {"kind", to_string(z.kind)}, {"method", z.method},
-                     {"chains", z.chains > 0 ? ordered_json(z.chains) : ordered_json(nullptr)}, {"betas", z.betas > 0 ? ordered_json(z.betas) : ordered_json(nullptr)},
-                     {"effective_samples", z.effective_samples ? ordered_json(*z.effective_samples) : ordered_json(nullptr)}};
+  result["binarization"] =
+      evaluation.binarization.empty() ? ordered_json(nullptr) : ordered_json(evaluation.binarization);
+  result["log_z"] = {
+      {"value", z.value},
+      {"low", z.low},
+      {"high", z.high},
+      {"kind", to_string(z.kind)},
+      {"method", z.method},
+      {"chains", z.chains > 0 ? ordered_json(z.chains) : ordered_json(nullptr)},
+      {"betas", z.betas > 0 ? ordered_json(z.betas) : ordered_json(nullptr)},
+      {"effective_samples", z.effective_samples ? ordered_json(*z.effective_samples) : ordered_json(nullptr)}};
   if (const auto& l = evaluation.log_likelihood)
     result["log_likelihood"] = {{"value", l->value}, {"low", l->low}, {"high", l->high}, {"kind", to_string(l->kind)}};
   else
@@ -49,9 +62,13 @@ ordered_json to_json(const Evaluation& evaluation) {
 }
 
 Evaluation evaluation_from_json(const ordered_json& from) {
-  Evaluation evaluation{.model = from.at("model"), .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(), .n = from.at("n"),
-                        .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
-                        .log_z = estimate_from_json(from.at("log_z")), .log_likelihood = std::nullopt};
+  Evaluation evaluation{
+      .model = from.at("model"),
+      .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
+      .n = from.at("n"),
+      .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
+      .log_z = estimate_from_json(from.at("log_z")),
+      .log_likelihood = std::nullopt};
   if (!from.at("log_likelihood").is_null()) {
     evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
     evaluation.log_likelihood->method = evaluation.log_z.method;
@@ -77,7 +94,8 @@ std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
 void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {
   std::vector<Evaluation> all = read_evaluations(folder);
   std::erase_if(all, [&](const Evaluation& old) {
-    return old.data == evaluation.data && old.n == evaluation.n && old.binarization == evaluation.binarization && old.log_z.method == evaluation.log_z.method;
+    return old.data == evaluation.data && old.n == evaluation.n && old.binarization == evaluation.binarization &&
+           old.log_z.method == evaluation.log_z.method;
   });
   all.push_back(evaluation);
   std::string text;

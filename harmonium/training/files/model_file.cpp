@@ -43,7 +43,8 @@ BoltzmannMachine parse_structure(const std::string& text, at::ScalarType type, c
   }
 }
 
-void set_parameter(BoltzmannMachine& machine, const std::string& name, const at::Tensor& value, const std::string& where) {
+void set_parameter(BoltzmannMachine& machine, const std::string& name, const at::Tensor& value,
+                   const std::string& where) {
   at::Tensor& target = machine.parameters()[name];
   require(value.sizes() == target.sizes(), "{}: tensor '{}' does not have the shape its layers ask for", where, name);
   require(at::isfinite(value).all().item<bool>(), "{}: tensor '{}' holds values that are not finite", where, name);
@@ -61,8 +62,8 @@ Model from_arrays(const NamedTensors& arrays, const std::string& where) {
   const at::Tensor& hidden = find_tensor(arrays, "hidden_bias", where);
   require(weights.dim() == 2 && weights.numel() > 0, "{}: W must be a matrix, visible × hidden", where);
   require(visible.numel() == weights.size(0) && hidden.numel() == weights.size(1),
-          "{}: W is {} × {}, but visible_bias has {} and hidden_bias {} entries (W is visible × hidden)", where, weights.size(0),
-          weights.size(1), visible.numel(), hidden.numel());
+          "{}: W is {} × {}, but visible_bias has {} and hidden_bias {} entries (W is visible × hidden)", where,
+          weights.size(0), weights.size(1), visible.numel(), hidden.numel());
   Model model{make_rbm(format("bernoulli:{}", weights.size(0)), format("bernoulli:{}", weights.size(1)))};
   set_parameter(model.machine, "visible_hidden.weights", weights, where);
   set_parameter(model.machine, "visible.bias", visible.reshape({-1}), where);
@@ -78,7 +79,8 @@ Model from_safetensors(std::string_view bytes, const std::string& where) {
     require(it != file.metadata.end(), "{}: not a model of this program (metadata '{}' is missing)", where, key);
     return it->second;
   };
-  require(metadata("format") == format_name, "{}: model format '{}' is not known to this version", where, metadata("format"));
+  require(metadata("format") == format_name, "{}: model format '{}' is not known to this version", where,
+          metadata("format"));
   require(!file.tensors.empty(), "{}: the model has no tensors", where);
   Model model{parse_structure(metadata("structure"), at::kFloat, where)};
   model.kind = metadata("kind");
@@ -110,7 +112,8 @@ void write_model(const std::filesystem::path& path, const Model& model) {
   const LayerSet observed = model.machine.observed();
   for (std::size_t i = 0; i < model.data_moments.size(); ++i)
     for (std::size_t j = 0; j < model.data_moments[i].size(); ++j)
-      file.tensors.emplace_back(moments_prefix + model.machine.topology().layers[observed[i]].parameters[j], model.data_moments[i][j]);
+      file.tensors.emplace_back(moments_prefix + model.machine.topology().layers[observed[i]].parameters[j],
+                                model.data_moments[i][j]);
   file.metadata = {{"format", format_name}, {"structure", describe_structure(model.machine)}, {"kind", model.kind}};
   if (model.image) file.metadata["image"] = format("{}x{}", model.image->height, model.image->width);
   for (const auto& [key, value] : model.notes) file.metadata["note." + key] = value;
@@ -118,11 +121,14 @@ void write_model(const std::filesystem::path& path, const Model& model) {
 }
 
 Model read_model(const std::filesystem::path& path) {
-  require(std::filesystem::exists(path), "there is no model at {}; give a run folder, a .safetensors or an .npz file", path.string());
+  require(std::filesystem::exists(path), "there is no model at {}; give a run folder, a .safetensors or an .npz file",
+          path.string());
   if (std::filesystem::is_directory(path)) {
     const auto file = path / "model.safetensors";
-    require(std::filesystem::exists(file), "{} holds no model.safetensors: it is not a run folder, or its run has not finished "
-            "(`harmonium resume {}` goes on with it)", path.string(), path.string());
+    require(std::filesystem::exists(file),
+            "{} holds no model.safetensors: it is not a run folder, or its run has not finished "
+            "(`harmonium resume {}` goes on with it)",
+            path.string(), path.string());
     return read_model(file);
   }
   const std::string bytes = read_file(path);

@@ -17,10 +17,10 @@ namespace harmonium {
 
 struct Model {
   BoltzmannMachine machine;
-  std::string kind = "rbm";                             // which builder made it
+  std::string kind = "rbm";                                // which builder made it
   std::vector<std::vector<at::Tensor>> data_moments = {};  // per observed layer, per parameter; empty where unknown
-  std::optional<ImageShape> image = std::nullopt;       // visible layer as a picture
-  std::map<std::string, std::string> notes = {};        // training data, binarization, updates, …: text for people
+  std::optional<ImageShape> image = std::nullopt;          // visible layer as a picture
+  std::map<std::string, std::string> notes = {};           // training data, binarization, updates, …: text for people
 };
 
 void write_model(const std::filesystem::path& path, const Model& model);

@@ -18,7 +18,9 @@ std::string automatic_valid(const std::string& spec) {
   const std::string name = spec.substr(0, colon), part = colon == std::string::npos ? "train" : spec.substr(colon + 1);
   for (const CatalogEntry& entry : list_datasets()) {
     if (entry.name != name) continue;
-    const auto has = [&](const std::string& wanted) { return std::ranges::find(entry.parts, wanted, &CatalogPart::name) != entry.parts.end(); };
+    const auto has = [&](const std::string& wanted) {
+      return std::ranges::find(entry.parts, wanted, &CatalogPart::name) != entry.parts.end();
+    };
     const bool separate = has("fit") ? part == "fit" : part == "train";
     if (separate && has("valid")) return name + ":valid";
   }
@@ -57,16 +59,20 @@ void check_numbers(const RunConfig& config) {
   not_negative("--averaging", config.averaging);
   not_negative("--checkpoint-minutes", config.checkpoint_minutes);
   require(config.schedule_tau > 0, "--schedule-tau must be positive, not {}", config.schedule_tau);
-  require(config.momentum >= 0 && config.momentum < 1, "--momentum must be at least 0 and below 1, not {}", config.momentum);
-  require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}", config.shrink);
+  require(config.momentum >= 0 && config.momentum < 1, "--momentum must be at least 0 and below 1, not {}",
+          config.momentum);
+  require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}",
+          config.shrink);
   // config.toml could not hold a larger one.
-  require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}", config.seed);
+  require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}",
+          config.seed);
 }
 
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  require(config.model == "rbm" || config.model == "classification_rbm", "unknown model '{}'; there are: rbm, classification_rbm", config.model);
+  require(config.model == "rbm" || config.model == "classification_rbm",
+          "unknown model '{}'; there are: rbm, classification_rbm", config.model);
   const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
   RunData data;
   data.train = open_dataset(config.data, options);
@@ -78,7 +84,8 @@ RunData resolve(RunConfig& config) {
   if (config.visible == "gaussian") config.visible = format("gaussian:{}", columns);
   if (config.visible.starts_with("softmax:") && config.visible.find('x') == std::string::npos) {
     const std::int64_t states = std::atoll(config.visible.c_str() + 8);
-    require(states >= 2 && columns % states == 0, "--visible {}: {} columns are not groups of that many states", config.visible, columns);
+    require(states >= 2 && columns % states == 0, "--visible {}: {} columns are not groups of that many states",
+            config.visible, columns);
     config.visible = format("softmax:{}x{}", columns / states, states);
   }
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);

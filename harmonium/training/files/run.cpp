@@ -32,13 +32,21 @@ enum : std::uint64_t { initial_stream = 1, batch_stream = 2, update_stream = 3, 
 Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine) {
   const Key key(config.seed);
   BatchStream batches(data.train,
-                      {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink, .classes = classes_of(config, data.train)},
+                      {.batch = config.batch,
+                       .binarization = data.binarization,
+                       .shrink = config.shrink,
+                       .classes = classes_of(config, data.train)},
                       key.fold_in(batch_stream));
   auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps, .particles = config.particles});
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters());
-  const StepOptions step{.rate_bias = config.rate_bias, .rate_weights = config.rate_weights, .schedule = parse_schedule(config.schedule),
-                         .schedule_tau = config.schedule_tau, .momentum = config.momentum, .weight_decay = config.weight_decay};
-  const TrainerOptions options{.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(update_stream).bits()};
+  const StepOptions step{.rate_bias = config.rate_bias,
+                         .rate_weights = config.rate_weights,
+                         .schedule = parse_schedule(config.schedule),
+                         .schedule_tau = config.schedule_tau,
+                         .momentum = config.momentum,
+                         .weight_decay = config.weight_decay};
+  const TrainerOptions options{
+      .updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(update_stream).bits()};
   return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
 }
 
@@ -74,7 +82,8 @@ void check_unit(const char* flag, const std::string& given, const std::string& s
 void check_values(const Dataset& data, const Unit& visible) {
   constexpr std::int64_t rows_at_once = 20'000;
   for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
-    const std::string complaint = visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    const std::string complaint =
+        visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
     require(complaint.empty(), "{}{}: {}. Use --visible gaussian for real values, or scale the data", data.name,
             first == 0 ? "" : format(", counted from row {}", first), complaint);
   }
@@ -88,7 +97,8 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   check_unit("--visible", config.visible, config.visible);
   check_unit("--hidden", config.hidden, hidden);
   const std::int64_t classes = classes_of(config, data.train);
-  Model model{classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden)};
+  Model model{classes > 0 ? make_classification_rbm(config.visible, classes, hidden)
+                          : make_rbm(config.visible, hidden)};
   const Unit& visible = model.machine.unit(0);
   require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
           data.train.columns(), config.visible, visible.width());
@@ -97,8 +107,9 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   const at::Tensor sample = data.train.first(enough_rows).to_float();
   check_values(data.train, visible);
   if (data.valid.rows() > 0) {
-    require(data.valid.columns() == data.train.columns(), "validation data {} have {} columns, training data {} have {}",
-            data.valid.name, data.valid.columns(), data.train.name, data.train.columns());
+    require(data.valid.columns() == data.train.columns(),
+            "validation data {} have {} columns, training data {} have {}", data.valid.name, data.valid.columns(),
+            data.train.name, data.train.columns());
     check_values(data.valid, visible);
   }
   model.data_moments.push_back(visible.moments(sample, {}));
@@ -107,8 +118,11 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   initialize(model.machine, Key(config.seed).fold_in(initial_stream), config.initial_weights, model.data_moments);
   model.kind = config.model;
   model.image = data.train.image;
-  model.notes = {{"data", config.data}, {"binarization", to_string(data.binarization)}, {"gradient", config.gradient},
-                 {"optimizer", config.optimizer}, {"seed", std::to_string(config.seed)}};
+  model.notes = {{"data", config.data},
+                 {"binarization", to_string(data.binarization)},
+                 {"gradient", config.gradient},
+                 {"optimizer", config.optimizer},
+                 {"seed", std::to_string(config.seed)}};
   return model;
 }
 
@@ -116,15 +130,18 @@ void check_config(const RunConfig& config, const RunData& data) {
   const Trainer trainer = make_trainer(config, data, initial_model(config, data).machine);
   constexpr int exact_gradient_bits = 25;  // the limit of exact_moments()
   require(config.gradient != "exact" || can_enumerate(trainer.machine(), exact_gradient_bits),
-          "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and --hidden {} "
+          "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
+          "--hidden {} "
           "there are more; use fewer units, or --gradient pcd",
           exact_gradient_bits, config.visible, config.hidden);
 }
 
-RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text, const RunData& data, const RunHooks& hooks) {
+RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
+                       const RunData& data, const RunHooks& hooks) {
   Model model = initial_model(config, data);
   Trainer trainer = make_trainer(config, data, model.machine.to(model.machine.scalar_type()));
-  const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train), Key(config.seed).fold_in(monitor_stream).bits());
+  const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
+                        Key(config.seed).fold_in(monitor_stream).bits());
   const MetricsLog log(folder / "metrics.jsonl");
   const fs::path checkpoints = folder / "checkpoint";
   std::map<std::string, double> metrics;
@@ -134,7 +151,8 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   fs::create_directories(folder, failure);
   if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
   if (const auto loaded = read_checkpoint(checkpoints)) {
-    if (!loaded->warning.empty()) hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
+    if (!loaded->warning.empty())
+      hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
     trainer.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
     seconds_before = loaded->checkpoint.seconds;
     log.truncate_after(trainer.update());
@@ -171,8 +189,14 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     speed.tick(update, seconds);
     if (update % config.log_every == 0 || trainer.finished()) measure();
     const bool stop = hooks.stop_requested();
-    if (stop || trainer.finished() || update % config.checkpoint_every == 0 || seconds_since(last_save) > 60 * config.checkpoint_minutes) save();
-    hooks.progress({.update = update, .total = config.updates, .seconds = seconds, .updates_per_second = speed.rate(), .metrics = metrics});
+    if (stop || trainer.finished() || update % config.checkpoint_every == 0 ||
+        seconds_since(last_save) > 60 * config.checkpoint_minutes)
+      save();
+    hooks.progress({.update = update,
+                    .total = config.updates,
+                    .seconds = seconds,
+                    .updates_per_second = speed.rate(),
+                    .metrics = metrics});
     if (stop && !trainer.finished()) break;
   }
   if (trainer.finished()) {

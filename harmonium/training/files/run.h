@@ -17,13 +17,13 @@ namespace harmonium {
 
 struct RunProgress {
   std::int64_t update = 0, total = 0;
-  double seconds = 0;                          // of training so far, earlier sittings included
-  double updates_per_second = 0;               // lately
+  double seconds = 0;                            // of training so far, earlier sittings included
+  double updates_per_second = 0;                 // lately
   const std::map<std::string, double>& metrics;  // the latest
 };
 
 struct RunHooks {
-  std::function<bool()> stop_requested = [] { return false; };          // asked after every update
+  std::function<bool()> stop_requested = [] { return false; };                   // asked after every update
   std::function<void(const RunProgress&)> progress = [](const RunProgress&) {};  // after every update
   std::function<void(const std::string&)> message = [](const std::string&) {};   // a sentence for a person
 };
@@ -53,7 +53,7 @@ void check_config(const RunConfig& config, const RunData& data);
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
 // `config` must be resolved. `config_text` is kept as config.toml.
-[[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config, const std::string& config_text,
-                                     const RunData& data, const RunHooks& hooks);
+[[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config,
+                                     const std::string& config_text, const RunData& data, const RunHooks& hooks);
 
 }  // namespace harmonium
