@@ -1,0 +1,144 @@
+// Options, configuration files, folders and models that make no sense: exit 2, a message that helps, nothing changed.
+#include <cmath>
+
+#include "tests/cli/arrays.h"
+#include "tests/cli/tool.h"
+
+namespace harmonium::testing {
+namespace {
+
+// In the folder is an earlier run, which --overwrite would replace: a mistake must show before anything is removed.
+class BadOption : public Tool {
+ protected:
+  void SetUp() override { write_bytes(folder / "run/config.toml", "data = \"digits\"\n"); }
+  void train_refuses(const Arguments& flags, const std::vector<std::string>& parts) const {
+    refuses(Arguments{"train", "--out", "run", "--overwrite"} +
+                with_defaults(flags, {{"--limit", "50"}, {"--updates", "3"}, {"--hidden", "3"}}),
+            parts);
+  }
+};
+
+TEST_F(BadOption, ThatDoesNotExistIsNamed) {
+  train_refuses({"--hiden", "3"}, {"--hiden", "train --help"});
+  train_refuses({"--updates"}, {"--updates"});
+}
+
+TEST_F(BadOption, OfHiddenUnitsIsNamed) {
+  train_refuses({"--hidden", "0"}, {"--hidden 0", "positive"});
+  train_refuses({"--hidden", "-3"}, {"--hidden -3"});
+  train_refuses({"--hidden", "abc"}, {"--hidden abc", "bernoulli:N"});
+  train_refuses({"--hidden", "99999999999999999999"}, {"--hidden 99999999999999999999"});
+}
+
+TEST_F(BadOption, OfCountsIsNamed) {
+  train_refuses({"--updates", "0"}, {"--updates", "at least 1", "0"});
+  train_refuses({"--batch", "0"}, {"--batch", "at least 1"});
+  train_refuses({"--threads", "-1"}, {"--threads -1"});
+  train_refuses({"--seed", "-1"}, {"--seed", "-1"});
+  train_refuses({"--seed", "9223372036854775808"}, {"--seed", "9223372036854775808"});
+}
+
+TEST_F(BadOption, OfRealNumbersIsNamed) {
+  train_refuses({"--rate-weights", "-0.1"}, {"--rate-weights", "-0.1"});
+  train_refuses({"--momentum", "1"}, {"--momentum", "1"});
+  train_refuses({"--shrink", "0.7"}, {"--shrink", "0.7"});
+}
+
+TEST_F(BadOption, ThatNamesNothingKnownIsAnsweredWithWhatThereIs) {
+  train_refuses({"--optimizer", "adam"}, {"optimizer 'adam'", "centering", "sgd"});
+  train_refuses({"--gradient", "tap"}, {"gradient 'tap'", "pcd", "cd", "exact"});
+  train_refuses({"--schedule", "cosine"}, {"schedule 'cosine'", "constant", "linear"});
+  train_refuses({"--model", "vae"}, {"model 'vae'", "rbm", "classification_rbm"});
+  train_refuses({"--visible", "poisson"}, {"'poisson'", "bernoulli", "gaussian"});
+  train_refuses({"--visible", "bernoulli:9"}, {"--visible bernoulli:9", "64"});
+}
+
+TEST_F(BadOption, OfTheDeviceSaysWhatThereIs) { train_refuses({"--device", "cuda"}, {"--device cuda", "CPU"}); }
+
+TEST_F(BadOption, OfAnExactGradientTooLargeToComputeSaysTheLimit) {
+  train_refuses({"--gradient", "exact", "--hidden", "40"}, {"--gradient exact", "2^25", "--hidden 40", "pcd"});
+}
+
+class BadRecipe : public Tool {
+ protected:
+  void refused(const std::string& text, const std::vector<std::string>& parts) const {
+    write_bytes(folder / "bad.toml", text);
+    refuses({"train", "bad.toml", "--updates", "3", "--out", "run"}, parts);
+  }
+};
+
+TEST_F(BadRecipe, IsRefusedWithFileAndLine) {
+  refused("data = \"digits\"\nhiden = 3\n", {"bad.toml, line 2", "'hiden'", "train --help"});
+  refused("data = \"digits\"\n\nbatch = \"many\"\n", {"bad.toml, line 3", "'batch'", "whole number"});
+  refused("momentum = true\n", {"bad.toml, line 1", "'momentum'", "number"});
+  refused("data = \"digits\"\nhidden = = 3\n", {"bad.toml, line 2"});
+  refused("data = \"digits\"\n[training]\nbatch = 3\n", {"bad.toml, line 2", "'training'"});
+  refuses({"train", "nosuch.toml"}, {"nosuch.toml"});
+}
+
+using BadFolder = Tool;
+
+TEST_F(BadFolder, IsNeverWrittenInto) {
+  write_bytes(folder / "file", "text");
+  write_bytes(folder / "foreign/thesis.tex", "years of work");
+  refuses(small_run("file"), {"--out file", "folder"});
+  refuses(small_run("foreign"), {"--out foreign", "other things"});
+  refuses(small_run("foreign", {"--overwrite"}), {"--out foreign", "other things"});
+}
+
+TEST_F(BadFolder, ThatIsNoRunCannotBeResumed) {
+  write_bytes(folder / "foreign/thesis.tex", "years of work");
+  refuses({"resume", "foreign"}, {"foreign", "not a run folder"});
+  refuses({"resume", "nowhere"}, {"nowhere", "not a run folder"});
+  refuses({"resume"}, {"folder"});
+}
+
+class BadModel : public Tool {
+ protected:
+  void refused(const std::string& file, const std::string& bytes, const std::vector<std::string>& parts) const {
+    write_bytes(folder / file, bytes);
+    refuses({"evaluate", file}, parts);
+  }
+  const Array weights{{3, 2}, std::vector<float>(6, 0)}, three{{3}, {0, 0, 0}}, two{{2}, {0, 0}};
+};
+
+TEST_F(BadModel, ThatIsMissingOrUnfinishedIsRefused) {
+  refuses({"evaluate", "nowhere"}, {"nowhere", "run folder", ".safetensors", ".npz"});
+  refuses({"evaluate"}, {"model"});
+  write_bytes(folder / "unfinished/config.toml", "data = \"digits\"\n");
+  refuses({"evaluate", "unfinished"}, {"unfinished", "model.safetensors", "harmonium resume unfinished"});
+}
+
+TEST_F(BadModel, InADamagedSafetensorsIsRefused) {
+  succeed(small_run("run"));
+  const std::string good = model_bytes("run");
+  refused("garbage.safetensors", "garbage", {"garbage.safetensors", "byte 7"});
+  refused("cut.safetensors", good.substr(0, 300), {"cut.safetensors", "byte 300", "cut short"});
+  refused("short.safetensors", good.substr(0, good.size() - 1), {"short.safetensors"});
+  const std::string checkpoint = "run/checkpoint/update-00000060.safetensors";
+  refuses({"evaluate", checkpoint}, {checkpoint, "model"});
+}
+
+TEST_F(BadModel, InAnNpzWithoutTheRightArraysIsRefused) {
+  refused("no_weights.npz", npz({{"visible_bias", three}, {"hidden_bias", two}}), {"no_weights.npz", "'W'"});
+  refused("turned.npz", npz({{"W", weights}, {"visible_bias", two}, {"hidden_bias", three}}),
+          {"turned.npz", "3 × 2", "visible × hidden"});
+  Array infinite = weights;
+  infinite.values[3] = INFINITY;
+  refused("infinite.npz", npz({{"W", infinite}, {"visible_bias", three}, {"hidden_bias", two}}),
+          {"infinite.npz", "not finite"});
+  refused("cut.npz", npz({{"W", weights}, {"visible_bias", three}, {"hidden_bias", two}}).substr(0, 200), {"cut.npz"});
+}
+
+TEST_F(BadModel, IsNotTheOnlyThingEvaluateLooksAt) {
+  write_bytes(folder / "good.npz", npz({{"W", weights}, {"visible_bias", three}, {"hidden_bias", two}}));
+  refuses({"evaluate", "good.npz", "--method", "guess"}, {"'guess'", "exact", "ais"});
+  refuses({"evaluate", "good.npz", "--method", "ais", "--chains", "0"}, {"chain", "0"});
+  write_bytes(folder / "big.npz", npz({{"W", {{50, 40}, std::vector<float>(2000, 0)}},
+                                       {"visible_bias", {{50}, std::vector<float>(50, 0)}},
+                                       {"hidden_bias", {{40}, std::vector<float>(40, 0)}}}));
+  refuses({"evaluate", "big.npz", "--method", "exact"}, {"2^40", "ais"});
+}
+
+}  // namespace
+}  // namespace harmonium::testing

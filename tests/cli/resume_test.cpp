@@ -1,0 +1,185 @@
+// A run that was stopped, by force or by request, and taken up again ends with the same bytes as one that was not.
+#include <signal.h>
+
+#include "tests/cli/tool.h"
+
+namespace harmonium::testing {
+namespace {
+
+class Resume : public Tool {
+ protected:
+  // Runs a command that is sent `signal` once it has done `update` updates.
+  [[nodiscard]] Outcome stop(const Arguments& arguments, int signal, int update) const {
+    Process command = process(arguments);
+    command.on_error_line = [signal, update, sent = false](pid_t child, const std::string& line) mutable {
+      if (sent || update_of(line).value_or(-1) < update) return;
+      ::kill(child, signal);
+      sent = true;
+    };
+    return run(command);
+  }
+
+  // Stops a run of 60 updates by force in its middle, after at least two checkpoints.
+  void kill_in_the_middle(const Arguments& arguments, int update = 24) const {
+    const Outcome outcome = stop(arguments, SIGKILL, update);
+    ASSERT_EQ(outcome.code, -SIGKILL) << outcome.err;
+  }
+
+  [[nodiscard]] ordered_json checkpoints(const std::string& run) const {
+    return ordered_json::parse(read_bytes(folder / run / "checkpoint/latest.json"));
+  }
+
+  // Resumes and makes sure that the run was not simply done again from its start.
+  Outcome resume(const std::string& run) const {
+    const int saved = checkpoints(run)[0]["update"];
+    EXPECT_GT(saved, 0);
+    Outcome outcome = succeed({"resume", run});
+    const std::string first = outcome.err.substr(outcome.err.find("training "));
+    EXPECT_GT(update_of(first).value_or(0), saved) << outcome.err;
+    return outcome;
+  }
+
+  void expect_equal_runs(const std::string& one, const std::string& other) const {
+    EXPECT_TRUE(model_bytes(one) == model_bytes(other)) << "the models differ";
+    EXPECT_EQ(metrics_without_seconds(folder / one), metrics_without_seconds(folder / other));
+    EXPECT_EQ(read_bytes(folder / one / "config.toml"), read_bytes(folder / other / "config.toml"));
+    EXPECT_EQ(names_in(folder / one), names_in(folder / other));
+  }
+};
+
+struct Variant {
+  const char* name;
+  Arguments flags;
+};
+// Names the test in listings.
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+class KilledRun : public Resume, public ::testing::WithParamInterface<Variant> {};
+
+TEST_P(KilledRun, EndsWithTheBytesOfOneThatWasNot) {
+  const Arguments& flags = GetParam().flags;
+  succeed(small_run("whole", flags));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(small_run("killed", flags)));
+  EXPECT_FALSE(fs::exists(folder / "killed/model.safetensors"));
+  resume("killed");
+  expect_equal_runs("whole", "killed");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, KilledRun,
+    ::testing::Values(
+        Variant{"CenteredPcd", {}}, Variant{"SgdWithMomentum", {"--optimizer", "sgd", "--momentum", "0.8"}},
+        Variant{"Cd", {"--gradient", "cd", "--sweeps", "2", "--schedule", "sqrt"}},
+        Variant{"ExactGradient", {"--gradient", "exact", "--hidden", "5"}},
+        Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},
+        Variant{"GaussianVisibleUnits", {"--visible", "gaussian", "--rate-weights", "0.001", "--rate-bias", "0.001"}},
+        Variant{"SoftmaxHiddenUnits", {"--hidden", "softmax:3x4", "--averaging", "4", "--particles", "7"}}),
+    [](const auto& variant) { return variant.param.name; });
+
+TEST_F(Resume, BringsBackARunThatWasKilledTwice) {
+  succeed(small_run("whole"));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(small_run("killed"), 15));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle({"resume", "killed"}, 36));
+  resume("killed");
+  expect_equal_runs("whole", "killed");
+}
+
+TEST_F(Resume, StartsOverARunThatWasKilledBeforeItsFirstCheckpoint) {
+  succeed(small_run("whole", {"--checkpoint-every", "1000"}));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(small_run("killed", {"--checkpoint-every", "1000"})));
+  EXPECT_FALSE(fs::exists(folder / "killed/checkpoint"));
+  succeed({"resume", "killed"});
+  expect_equal_runs("whole", "killed");
+}
+
+TEST_F(Resume, OfAFinishedRunChangesNeitherModelNorMetrics) {
+  succeed(small_run("run"));
+  const std::string model = model_bytes("run"), metrics = read_bytes(folder / "run/metrics.jsonl");
+  const ordered_json result = json({"resume", "run"});
+  EXPECT_EQ(result["updates"], 60);
+  EXPECT_TRUE(model_bytes("run") == model);
+  EXPECT_EQ(read_bytes(folder / "run/metrics.jsonl"), metrics);
+}
+
+class InterruptedRun : public Resume, public ::testing::WithParamInterface<int> {};
+
+TEST_P(InterruptedRun, SavesSaysHowToGoOnAndEndsWithTheSameBytes) {
+  // No checkpoint is due on its own: what the run goes on from was saved because of the signal.
+  succeed(small_run("whole", {"--checkpoint-every", "1000"}));
+  const Outcome outcome = stop(small_run("stopped", {"--checkpoint-every", "1000"}), GetParam(), 24);
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("interrupted after update "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("harmonium resume stopped"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder / "stopped/model.safetensors"));
+  const int saved = checkpoints("stopped")[0]["update"];
+  EXPECT_GE(saved, 24);
+  EXPECT_NE(outcome.err.find("update " + std::to_string(saved) + " of 60"), std::string::npos) << outcome.err;
+  resume("stopped");
+  expect_equal_runs("whole", "stopped");
+}
+
+INSTANTIATE_TEST_SUITE_P(By, InterruptedRun, ::testing::Values(SIGINT, SIGTERM),
+                         [](const auto& signal) { return signal.param == SIGINT ? "CtrlC" : "Terminate"; });
+
+class DamagedRun : public Resume {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(small_run("run")));
+    ASSERT_EQ(checkpoints("run").size(), 2U);
+    newest = checkpoints("run")[0]["file"];
+    before = checkpoints("run")[1]["file"];
+  }
+  void expect_equal_to_an_undamaged_run() const {
+    succeed(small_run("whole"));
+    expect_equal_runs("whole", "run");
+  }
+  [[nodiscard]] fs::path path(const std::string& checkpoint) const { return folder / "run/checkpoint" / checkpoint; }
+
+  std::string newest, before;
+};
+
+TEST_F(DamagedRun, FallsBackToTheCheckpointBeforeAndSaysSo) {
+  flip_byte_in_the_middle(path(newest));
+  const Outcome outcome = succeed({"resume", "run"});
+  EXPECT_NE(outcome.err.find(newest), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("damaged"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(before), std::string::npos) << outcome.err;
+  expect_equal_to_an_undamaged_run();
+}
+
+TEST_F(DamagedRun, FallsBackWhenTheNewestCheckpointIsGone) {
+  fs::remove(path(newest));
+  const Outcome outcome = succeed({"resume", "run"});
+  EXPECT_NE(outcome.err.find(newest), std::string::npos) << outcome.err;
+  expect_equal_to_an_undamaged_run();
+}
+
+TEST_F(DamagedRun, WithoutAGoodCheckpointIsAnErrorThatNamesTheFiles) {
+  flip_byte_in_the_middle(path(newest));
+  write_bytes(path(before), read_bytes(path(before)).substr(0, 100));
+  refuses({"resume", "run"}, {newest, before, "damaged"});
+}
+
+TEST_F(DamagedRun, WithADamagedIndexIsAnErrorThatNamesIt) {
+  write_bytes(path("latest.json"), read_bytes(path("latest.json")).substr(0, 40));
+  refuses({"resume", "run"}, {"run/checkpoint/latest.json", "damaged"});
+}
+
+TEST_F(DamagedRun, ToleratesAHalfWrittenLineOfMetricsAndLeftOverTemporaryFiles) {
+  write_bytes(folder / "run/metrics.jsonl", read_bytes(folder / "run/metrics.jsonl") + "{\"epoch\":1.5,\"upd");
+  write_bytes(path("update-00000099.safetensors.77.tmp"), "half");
+  resume("run");
+  expect_equal_to_an_undamaged_run();
+  EXPECT_EQ(names_in(folder / "run/checkpoint"), names_in(folder / "whole/checkpoint"));
+}
+
+TEST_F(DamagedRun, WithADamagedLineInTheMiddleOfItsMetricsNamesTheLine) {
+  std::string metrics = read_bytes(folder / "run/metrics.jsonl");
+  metrics[metrics.find('\n') + 1] = '#';
+  write_bytes(folder / "run/metrics.jsonl", metrics);
+  refuses({"resume", "run"}, {"run/metrics.jsonl", "line 2"});
+}
+
+}  // namespace
+}  // namespace harmonium::testing
