@@ -11,6 +11,7 @@
 using namespace harmonium;
 
 int main() {
+  bench::use_all_cores();
   const std::int64_t chains = 2000;
   BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
   initialize(machine, Key(1), 0.05);

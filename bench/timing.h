@@ -1,12 +1,18 @@
 // Medians of repeated timings. A benchmark prints ratios of two medians taken alternately in one process.
 #pragma once
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <thread>
 #include <vector>
 
 namespace harmonium::bench {
+
+// LibTorch's own default is one thread on some builds.
+inline void use_all_cores() { at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))); }
 
 inline double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();

@@ -32,6 +32,7 @@ Trainer make_trainer(const std::string& optimizer, std::int64_t batch) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::use_all_cores();
   const std::int64_t batch = argc > 1 ? std::atoll(argv[1]) : 100;
   const int block = batch >= 1000 ? 3 : 20;
   Trainer sgd = make_trainer("sgd", batch), centering = make_trainer("centering", batch);
