@@ -27,8 +27,7 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
 
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common) {
-  const auto parameters = static_cast<double>(initial_model(config, data).machine.parameters().dimension());
-  limit_threads(common, static_cast<double>(config.batch + config.particles * config.sweeps) * parameters);
+  limit_threads(common, products_per_update(config));
   watch_interrupts();
   RunResult result;
   {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "harmonium/models/enumeration.h"
 
 namespace harmonium {
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "harmonium/gradients/negative_phase.h"
+#include "harmonium/models/enumeration.h"
 
 namespace harmonium {
 
 // E_model[g] in float64. Cost: (states of the smaller side) × (products with the weights), twice.
-[[nodiscard]] Moments exact_moments(const BoltzmannMachine& machine, int max_bits = 25);
+[[nodiscard]] Moments exact_moments(const BoltzmannMachine& machine, int max_bits = enumeration_bits);
 
 class ExactGradient final : public NegativePhase {
  public:

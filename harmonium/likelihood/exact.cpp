@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "harmonium/core/error.h"
-#include "harmonium/models/enumeration.h"
 
 namespace harmonium {
 

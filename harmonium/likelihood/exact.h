@@ -4,14 +4,15 @@
 #include <functional>
 
 #include "harmonium/likelihood/estimate.h"
-#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/enumeration.h"
 
 namespace harmonium {
 
 using Progress = std::function<void(std::int64_t done, std::int64_t total)>;  // may throw to stop the work
 
 // Whether the smaller side has at most 2^max_bits states.
-[[nodiscard]] bool can_enumerate(const BoltzmannMachine& machine, int max_bits = 25);
-[[nodiscard]] Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits = 25, const Progress& progress = {});
+[[nodiscard]] bool can_enumerate(const BoltzmannMachine& machine, int max_bits = enumeration_bits);
+[[nodiscard]] Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits = enumeration_bits,
+                                   const Progress& progress = {});
 
 }  // namespace harmonium

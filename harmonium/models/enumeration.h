@@ -10,6 +10,9 @@
 
 namespace harmonium {
 
+// 2^25 states are seconds to minutes; a caller who asks for more should say so.
+inline constexpr int enumeration_bits = 25;
+
 struct EnumerationPlan {
   LayerSet enumerated, summed;
   double states = 0;  // how many rows will be visited

@@ -69,6 +69,11 @@ class Speedometer {
   double seconds_ = 0, rate_ = 0;
 };
 
+std::string hidden_spec(const RunConfig& config) {
+  const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
+  return plain_number ? "bernoulli:" + config.hidden : config.hidden;
+}
+
 // Fails naming the flag and what it was given.
 void check_unit(const char* flag, const std::string& given, const std::string& spec) {
   try {
@@ -91,9 +96,13 @@ void check_values(const Dataset& data, const Unit& visible) {
 
 }  // namespace
 
+double products_per_update(const RunConfig& config) {
+  const std::int64_t weights = make_unit(config.visible)->width() * make_unit(hidden_spec(config))->width();
+  return static_cast<double>(weights) * static_cast<double>(config.batch + config.particles * config.sweeps);
+}
+
 Model initial_model(const RunConfig& config, const RunData& data) {
-  const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
-  const std::string hidden = plain_number ? "bernoulli:" + config.hidden : config.hidden;
+  const std::string hidden = hidden_spec(config);
   check_unit("--visible", config.visible, config.visible);
   check_unit("--hidden", config.hidden, hidden);
   const std::int64_t classes = classes_of(config, data.train);
@@ -128,12 +137,11 @@ Model initial_model(const RunConfig& config, const RunData& data) {
 
 void check_config(const RunConfig& config, const RunData& data) {
   const Trainer trainer = make_trainer(config, data, initial_model(config, data).machine);
-  constexpr int exact_gradient_bits = 25;  // the limit of exact_moments()
-  require(config.gradient != "exact" || can_enumerate(trainer.machine(), exact_gradient_bits),
+  require(config.gradient != "exact" || can_enumerate(trainer.machine(), enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
           "--hidden {} "
           "there are more; use fewer units, or --gradient pcd",
-          exact_gradient_bits, config.visible, config.hidden);
+          enumeration_bits, config.visible, config.hidden);
 }
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,

@@ -44,6 +44,9 @@ struct RunData {
 // Opens the data and replaces every "auto" and zero in the configuration by what it stands for.
 [[nodiscard]] RunData resolve(RunConfig& config);
 
+// Multiplications in one update, roughly: what decides whether threads are worth their while.
+[[nodiscard]] double products_per_update(const RunConfig& config);
+
 // A machine with initial parameters, as the configuration describes it.
 [[nodiscard]] Model initial_model(const RunConfig& config, const RunData& data);
 
