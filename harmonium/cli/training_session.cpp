@@ -4,6 +4,7 @@
 
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/progress.h"
+#include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/run_report.h"
 
 namespace harmonium::cli {
@@ -21,6 +22,15 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
   add("reconstruction_error", "rec", "{:.2f}");
   add("gradient_norm", "grad", "{:.3f}");
   return text;
+}
+
+// The part of the data set that judges: its test part where it has one, else what the model was trained on.
+std::string judging_data(const std::string& spec) {
+  const std::string name = spec.substr(0, spec.find(':'));
+  for (const CatalogEntry& entry : list_datasets())
+    if (entry.name == name && std::ranges::find(entry.parts, "test", &CatalogPart::name) != entry.parts.end())
+      return name + ":test";
+  return spec;
 }
 
 }  // namespace
@@ -60,7 +70,8 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   fmt::print(
       "trained {} updates in {:.1f} s ({:.0f} updates/s)\n  model   {}\n  report  {}\n  next    harmonium evaluate {} "
       "--data {}\n",
-      result.updates, result.seconds, speed, model.string(), report.string(), folder.string(), config.data);
+      result.updates, result.seconds, speed, model.string(), report.string(), folder.string(),
+      judging_data(config.data));
   return 0;
 }
 

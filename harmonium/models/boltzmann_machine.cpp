@@ -114,7 +114,8 @@ Unit::Parameters BoltzmannMachine::layer_parameters(std::size_t layer) const {
   return result;
 }
 
-void BoltzmannMachine::constrain_() {
+// Not const, although it compiles as such: tensors hand out their storage.
+void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-function-const)
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
     Unit::Parameters values = layer_parameters(layer);  // tensors share storage with parameters_
     unit(layer).constrain_(values);

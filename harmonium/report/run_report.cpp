@@ -65,7 +65,8 @@ Gallery filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t 
           .caption = format("Weights of {} of {} hidden units, largest first. Red adds to a pixel, blue takes away; "
                             "each on its own scale.",
                             order.size(0), columns.size(0)),
-          .picture = tile_images(columns.index_select(0, order), shape, {.colouring = Colouring::diverging})};
+          .picture =
+              tile_images(columns.index_select(0, order), shape, {.colouring = Colouring::diverging, .columns = 12})};
 }
 
 // Pairs of rows: samples above the training rows nearest to them.
@@ -132,7 +133,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   content.charts = charts_of(rows);
 
   if (model.machine.unit(0).width() >= 4) {
-    content.galleries.push_back(filters(model.machine, shape, 100));
+    content.galleries.push_back(filters(model.machine, shape, 96));
     const at::Tensor samples = draw_samples(model.machine, loaded ? loaded->checkpoint.tensors : NamedTensors{}, 60);
     content.galleries.push_back(
         {.id = "samples",

@@ -182,7 +182,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   };
   const auto measure = [&] {
     metrics = monitor.measure(trainer.averaged());
-    metrics["gradient_norm"] = trainer.gradient_norm();
+    if (trainer.update() > 0) metrics["gradient_norm"] = trainer.gradient_norm();
     metrics["epoch"] = trainer.epoch();
     log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});
   };
