@@ -28,7 +28,8 @@ LayerSet breadth_first(const Topology& topology) {
   };
   for (std::size_t start = 0; start < topology.layers.size(); ++start) {
     add(start);
-    for (std::size_t next = 0; next < order.size(); ++next)
+    // By index, because the list grows on the way.
+    for (std::size_t next = 0; next < order.size(); ++next)  // NOLINT(modernize-loop-convert)
       for (std::size_t other = 0; other < topology.layers.size(); ++other)
         if (joined(topology, order[next], other)) add(other);
   }

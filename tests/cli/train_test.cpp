@@ -23,7 +23,9 @@ TEST_F(Train, LogsMetricsFromTheStartToTheLastUpdate) {
       EXPECT_TRUE(row.at(metric).is_number()) << metric;
     // Before the first update there is no gradient to measure.
     EXPECT_EQ(row.contains("gradient_norm"), updates.back() > 0);
-    if (updates.back() > 0) EXPECT_GT(row.at("gradient_norm"), 0);
+    if (updates.back() > 0) {
+      EXPECT_GT(row.at("gradient_norm"), 0);
+    }
   }
   EXPECT_EQ(updates, (std::vector<int>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 58}));
 }
