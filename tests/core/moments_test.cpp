@@ -6,9 +6,12 @@
 #include <string>
 
 #include "harmonium/core/error.h"
+#include "tests/support/machines.h"
 
 namespace harmonium {
 namespace {
+
+using support::message_of;
 
 Moments example(double scale = 1.0) {
   return {{"visible.bias", at::arange(3, at::kDouble) * scale},
@@ -24,16 +27,6 @@ bool same(const Moments& a, const Moments& b) {
     if (name_a != name_b || !at::equal(value_a, value_b)) return false;
   }
   return true;
-}
-
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Moments, CountsTheScalarsOfAllEntries) {
