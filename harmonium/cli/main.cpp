@@ -3,6 +3,8 @@
 // Exit codes: 0 done; 1 the run failed (divergence, full disk); 2 the user's mistake; 130 interrupted and saved.
 #include <fmt/core.h>
 
+#include <csignal>
+
 #include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
 
@@ -30,6 +32,8 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
 
 int main(int argc, char** argv) {
   using namespace harmonium;
+  // A file over the limit of `ulimit -f` is then a failed write with a message, not a silent death.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Trains generative models of the Boltzmann-machine family and tells how good they are.", "harmonium"};
   app.set_version_flag("--version", HARMONIUM_VERSION);
   app.require_subcommand(1);
