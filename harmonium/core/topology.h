@@ -11,6 +11,7 @@ struct LayerInfo {
   std::string name;                     // "visible"
   std::int64_t width = 0;               // columns of the layer's state
   std::vector<std::string> parameters;  // entries of Moments that belong to the layer; the first is always its bias
+  bool indicator = false;               // values are 0 or 1, so that x² = x
 };
 
 struct EdgeInfo {

@@ -1,82 +1,81 @@
 #include "harmonium/geometry/centering.h"
 
-#include <map>
+#include "harmonium/core/error.h"
 
 namespace harmonium {
 
-Centering::Centering(Topology topology, const Moments& shape, CenteringOptions options)
-    : topology_(std::move(topology)), shape_(shape), options_(options) {
-  for (const LayerInfo& layer : topology_.layers) offsets_.push_back(at::zeros_like(shape_[layer.parameters.front()]));
-}
+Centering::Centering(const Topology& topology, const Moments& shape, CenteringOptions options)
+    : options_(options), gaussian_(topology, shape), offsets_(topology.layers.size()) {}
 
 void Centering::observe(const Observation& observation) {
+  const Topology& topology = gaussian_.index().topology();
   for (std::size_t layer = 0; layer < offsets_.size(); ++layer) {
-    const at::Tensor& mean = observation.model[topology_.layers[layer].parameters.front()];
-    if (fresh_)
-      offsets_[layer].copy_(mean);
-    else
-      offsets_[layer].lerp_(mean, 1 / options_.time_scale);
+    const std::string& bias = topology.layers[layer].parameters.front();
+    const at::Tensor& model = observation.model[bias];
+    offsets_[layer].observe(options_.enhanced ? at::lerp(model, observation.data[bias], 0.5) : model,
+                            1 / options_.time_scale);
   }
-  fresh_ = false;
+  set_coefficients();
+  if (options_.fit_variances) {
+    require(observation.statistics != nullptr, "centering needs statistics to fit variances to");
+    fit_variances(*observation.statistics);
+  }
 }
 
-Direction Centering::solve(const Moments& gradient) const {
-  Direction direction;
-  for (const LayerInfo& layer : topology_.layers)
-    for (const std::string& name : layer.parameters) {
-      direction.unary.insert(name, gradient[name]);
-      direction.pairwise.insert(name, at::zeros_like(gradient[name]));
-    }
-  for (const EdgeInfo& edge : topology_.edges) {
-    const std::string& lower = topology_.layers[edge.lower].parameters.front();
-    const std::string& upper = topology_.layers[edge.upper].parameters.front();
-    const at::Tensor &mean_lower = offsets_[edge.lower], &mean_upper = offsets_[edge.upper];
-    const at::Tensor weights =
-        at::addr(gradient[edge.weights], gradient[lower], mean_upper, 1, -1).addr_(mean_lower, gradient[upper], 1, -1);
-    direction.pairwise[lower].sub_(weights.mv(mean_upper));
-    direction.pairwise[upper].sub_(weights.t().mv(mean_lower));
-    direction.pairwise.insert(edge.weights, weights);
+void Centering::set_coefficients() {
+  const Topology& topology = gaussian_.index().topology();
+  for (std::size_t edge = 0; edge < topology.edges.size(); ++edge) {
+    Regression regression;
+    regression.on_first = offsets_[topology.edges[edge].upper].get().unsqueeze(0);
+    regression.on_second = offsets_[topology.edges[edge].lower].get().unsqueeze(1);
+    gaussian_.set_regression(edge, std::move(regression));
   }
-  return direction;
 }
 
-at::Tensor Centering::to_dense() const {
-  // Statistics = T × independent unit noise: T is the identity plus, in the row of each product, the two regressions.
-  const std::int64_t dimension = shape_.dimension();
-  std::map<std::string, std::int64_t> offset;
-  std::int64_t position = 0;
-  for (const auto& [name, value] : shape_.entries()) {
-    offset[name] = position;
-    position += value.numel();
+void Centering::fit_variances(const ModelStatistics& statistics) {
+  const StatisticIndex& index = gaussian_.index();
+  const at::Tensor mean = statistics.unary_mean(), second = statistics.unary_second_moment();
+  const at::Tensor variance = second.diagonal() - mean.square() + options_.damping;
+  gaussian_.set_unary(variance);
+  for (std::size_t edge = 0; edge < index.topology().edges.size(); ++edge) {
+    const EdgeInfo& info = index.topology().edges[edge];
+    const std::int64_t lower = index.unary_begin(info.lower), upper = index.unary_begin(info.upper);
+    const std::int64_t rows = index.width(info.lower), columns = index.width(info.upper);
+    const at::Tensor p = mean.narrow(0, lower, rows).unsqueeze(1), q = mean.narrow(0, upper, columns).unsqueeze(0);
+    const at::Tensor r = second.narrow(0, lower, rows).narrow(1, upper, columns);
+    const ProductMoments moments = statistics.product_moments(edge);
+    Regression regression;
+    regression.on_first = offsets_[info.upper].get().unsqueeze(0);
+    regression.on_second = offsets_[info.lower].get().unsqueeze(1);
+    // Var(m − α x − β y)
+    const at::Tensor &alpha = regression.on_first, &beta = regression.on_second;
+    regression.variance =
+        moments.square - r.square() + options_.damping + alpha.square() * variance.narrow(0, lower, rows).unsqueeze(1) +
+        beta.square() * variance.narrow(0, upper, columns).unsqueeze(0) - 2 * alpha * (moments.with_lower - r * p) -
+        2 * beta * (moments.with_upper - r * q) + 2 * alpha * beta * (r - p * q);
+    gaussian_.set_regression(edge, std::move(regression));
   }
-  at::Tensor noise_to_statistics = at::eye(dimension, at::kDouble);
-  for (const EdgeInfo& edge : topology_.edges) {
-    const at::Tensor &mean_lower = offsets_[edge.lower], &mean_upper = offsets_[edge.upper];
-    const std::int64_t lower = offset[topology_.layers[edge.lower].parameters.front()];
-    const std::int64_t upper = offset[topology_.layers[edge.upper].parameters.front()];
-    for (std::int64_t i = 0; i < mean_lower.size(0); ++i)
-      for (std::int64_t j = 0; j < mean_upper.size(0); ++j) {
-        const std::int64_t row = offset[edge.weights] + i * mean_upper.size(0) + j;
-        noise_to_statistics[row][lower + i] = mean_upper[j];
-        noise_to_statistics[row][upper + j] = mean_lower[i];
-      }
-  }
-  return noise_to_statistics.mm(noise_to_statistics.t());
+}
+
+std::int64_t Centering::parameter_count() const {
+  const StatisticIndex& index = gaussian_.index();
+  std::int64_t units = 0;
+  for (const LayerInfo& layer : index.topology().layers) units += layer.width;
+  return units + (options_.fit_variances ? index.dimension() : 0);
 }
 
 NamedTensors Centering::state() const {
   NamedTensors tensors;
-  if (fresh_) return tensors;
   for (std::size_t layer = 0; layer < offsets_.size(); ++layer)
-    tensors.emplace_back(format("offset.{}", layer), offsets_[layer]);
+    if (!offsets_[layer].empty()) tensors.emplace_back(format("offset.{}", layer), offsets_[layer].get());
   return tensors;
 }
 
 void Centering::restore(const NamedTensors& tensors) {
-  fresh_ = tensors.empty();
-  if (fresh_) return;
   for (std::size_t layer = 0; layer < offsets_.size(); ++layer)
-    offsets_[layer].copy_(find_tensor(tensors, format("offset.{}", layer), "centering"));
+    offsets_[layer].restore(tensors.empty() ? at::Tensor()
+                                            : find_tensor(tensors, format("offset.{}", layer), "centering"));
+  if (!tensors.empty()) set_coefficients();
 }
 
 }  // namespace harmonium

@@ -14,6 +14,7 @@ class Identity final : public Metric {
   [[nodiscard]] Direction solve(const Moments& gradient) const override;
   [[nodiscard]] at::Tensor to_dense() const override;
   [[nodiscard]] double log_det() const override { return 0; }
+  [[nodiscard]] std::int64_t parameter_count() const override { return 0; }
 
  private:
   Topology topology_;

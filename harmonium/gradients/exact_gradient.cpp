@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-
 namespace harmonium {
 
 Moments exact_moments(const BoltzmannMachine& machine, int max_bits) {
@@ -21,11 +20,8 @@ Moments exact_moments(const BoltzmannMachine& machine, int max_bits) {
       peak = highest;
     }
     const at::Tensor weight = (log_weight - peak).exp();
-    const double chunk_total = weight.sum().item<double>();
-    if (chunk_total == 0) return;  // more than 745 nats below the peak: nothing, and 0/0 to normalize
-    total += chunk_total;
-    // moments() expects weights that sum to one, because conditional variances enter with total weight one.
-    sum.add_(precise.moments(state, precise.fields(plan.summed, state), weight / chunk_total), chunk_total);
+    total += weight.sum().item<double>();
+    sum.add_(precise.moments(state, precise.fields(plan.summed, state), weight));
   });
   return sum.mul_(1 / total);
 }

@@ -20,6 +20,10 @@ bool joined(const Topology& topology, std::size_t a, std::size_t b) {
   });
 }
 
+at::Tensor beside(const std::vector<at::Tensor>& columns) {
+  return columns.size() == 1 ? columns.front() : at::cat(columns, 1);
+}
+
 // Layers in breadth-first order along the edges, from the first layer of each connected part.
 LayerSet breadth_first(const Topology& topology) {
   LayerSet order;
@@ -61,7 +65,7 @@ BoltzmannMachine::BoltzmannMachine(std::vector<Layer> layers, const std::vector<
   require(!layers.empty(), "a machine needs at least one layer");
   auto structure = std::make_shared<Structure>();
   for (const Layer& layer : layers) {
-    LayerInfo info{layer.name, layer.unit->width(), {}};
+    LayerInfo info{layer.name, layer.unit->width(), {}, layer.unit->indicator()};
     const Unit::Parameters initial = layer.unit->neutral_parameters(type);
     for (std::size_t i = 0; const std::string& parameter : layer.unit->parameter_names()) {
       info.parameters.push_back(layer.name + "." + parameter);
@@ -192,6 +196,26 @@ Moments BoltzmannMachine::moments(const State& state, const Fields& fields, cons
     const at::Tensor& upper = values[edge.upper];
     result.insert(edge.weights, weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
                                                   : lower.t().mm(upper).div_(static_cast<double>(lower.size(0))));
+  }
+  return result;
+}
+
+Particles BoltzmannMachine::particles(const State& state, const LayerSet& expected) const {
+  Particles result;
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const Unit& one = unit(layer);
+    ParticleLayer rows;
+    if (!contains(expected, layer)) {
+      rows.unary = beside(one.statistics(state.layers[layer]));
+      if (!one.indicator()) rows.square = state.layers[layer].square();
+    } else {
+      const Unit::Parameters theta = layer_parameters(layer);
+      const at::Tensor total = field(layer, state);
+      rows.unary = beside(one.expected_statistics(total, theta));
+      if (!one.indicator()) rows.square = one.expected_square(total, theta);
+      rows.covariance = one.conditional_covariance(total, theta, {});
+    }
+    result.layers.push_back(std::move(rows));
   }
   return result;
 }

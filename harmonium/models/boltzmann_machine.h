@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harmonium/core/moments.h"
+#include "harmonium/core/particles.h"
 #include "harmonium/core/state.h"
 #include "harmonium/core/topology.h"
 #include "harmonium/units/unit.h"
@@ -75,6 +76,9 @@ class BoltzmannMachine {
   // Average over rows of the statistics g(x); layers whose field is given enter by their conditional expectation given
   // the rest (Rao–Blackwell). `weights` (rows, summing to one) replaces the plain average where defined.
   [[nodiscard]] Moments moments(const State& state, const Fields& fields = {}, const at::Tensor& weights = {}) const;
+
+  // Rows as geometry sees them, with the layers in `expected` (which share no edge) by their conditional expectation.
+  [[nodiscard]] Particles particles(const State& state, const LayerSet& expected = {}) const;
 
   // A state whose rows are drawn from the layers' biases alone, as if all weights were zero.
   [[nodiscard]] State independent_sample(const Key& key, std::int64_t rows) const;

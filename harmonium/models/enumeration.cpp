@@ -49,6 +49,20 @@ EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits) 
   return best;
 }
 
+State enumerated_states(const BoltzmannMachine& machine, const EnumerationPlan& plan, const at::Tensor& numbers) {
+  State state;
+  state.layers.resize(machine.layers().size());
+  at::Tensor rest = numbers;
+  for (const std::size_t layer : plan.enumerated) {
+    const auto count = static_cast<std::int64_t>(*machine.unit(layer).state_count());
+    state.layers[layer] = machine.unit(layer).states(at::remainder(rest, count), at::kDouble);
+    rest = at::floor_divide(rest, count);
+  }
+  // A machine without edges is summed out as a whole; one row, whose values nobody looks at, stands for it.
+  if (plan.enumerated.empty()) state.layers[0] = at::zeros({1, machine.unit(0).width()}, at::kDouble);
+  return state;
+}
+
 void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan,
                     const std::function<void(const State&, const at::Tensor&)>& visit,
                     const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -59,16 +73,7 @@ void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan
   const auto total = static_cast<std::int64_t>(plan.states);
   const std::int64_t rows = std::clamp<std::int64_t>(chunk_elements / width, 1, total);
   for (std::int64_t first = 0; first < total; first += rows) {
-    at::Tensor numbers = at::arange(first, std::min(first + rows, total), at::kLong);
-    State state;
-    state.layers.resize(machine.layers().size());
-    for (const std::size_t layer : plan.enumerated) {
-      const auto count = static_cast<std::int64_t>(*machine.unit(layer).state_count());
-      state.layers[layer] = machine.unit(layer).states(at::remainder(numbers, count), at::kDouble);
-      numbers = at::floor_divide(numbers, count);
-    }
-    // A machine without edges is summed out as a whole; one row, whose values nobody looks at, stands for it.
-    if (plan.enumerated.empty()) state.layers[0] = at::zeros({1, machine.unit(0).width()}, at::kDouble);
+    const State state = enumerated_states(machine, plan, at::arange(first, std::min(first + rows, total), at::kLong));
     visit(state, machine.log_sum_out(state, plan.summed));
     if (progress) progress(std::min(first + rows, total), total);
   }

@@ -23,8 +23,12 @@ struct EnumerationPlan {
 // The cheapest plan that exists; fails when even that exceeds 2^max_bits states.
 [[nodiscard]] EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits);
 
-// Visits all states in chunks: state (enumerated layers defined), and log Σ_summed e^{−E} of every row (float64).
-// The machine must be in float64. `progress(done, total)` may throw to stop.
+// States by number, 0 … states−1: the enumerated layers of every row.
+[[nodiscard]] State enumerated_states(const BoltzmannMachine& machine, const EnumerationPlan& plan,
+                                      const at::Tensor& numbers);
+
+// Visits all states in chunks, in the order of their numbers: state (enumerated layers defined), and log Σ_summed
+// e^{−E} of every row (float64). The machine must be in float64. `progress(done, total)` may throw to stop.
 void for_each_state(const BoltzmannMachine& machine, const EnumerationPlan& plan,
                     const std::function<void(const State&, const at::Tensor& log_weight)>& visit,
                     const std::function<void(std::int64_t, std::int64_t)>& progress = {});

@@ -4,9 +4,20 @@
 
 namespace harmonium {
 
+MetricOptions metric_options(const RunConfig& config) {
+  return {.damping = config.damping,
+          .time_scale = config.statistics_averaging,
+          .statistics_every = config.statistics_every,
+          .refit_every = config.refit_every,
+          .rank = config.rank,
+          .iterations = config.iterations,
+          .seed = config.seed};
+}
+
 Rates default_rates(const std::string& optimizer) {
   if (optimizer == "sgd") return {.bias = 0.1, .weights = 0.1};
-  if (optimizer == "centering") return {.bias = 0.2, .weights = 0.2};
+  if (optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.2, .weights = 0.2};
+  if (optimizer == "fang") return {.bias = 0.1, .weights = 0.02};
   fail("no default rates are known for optimizer '{}'; give --rate-weights and --rate-bias", optimizer);
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "harmonium/geometry/metric.h"
+
 namespace harmonium {
 
 struct RunConfig {
@@ -22,7 +24,13 @@ struct RunConfig {
   std::string gradient = "pcd";
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
-  std::string optimizer = "centering";
+  std::string optimizer = "fang";
+  double damping = 0.01;
+  std::int64_t statistics_every = 10;
+  double statistics_averaging = 100;
+  std::int64_t refit_every = 100;
+  std::int64_t rank = 50;
+  std::int64_t iterations = 10;
   double rate_weights = 0;
   double rate_bias = 0;
   std::string schedule = "linear";
@@ -58,7 +66,14 @@ struct RunConfig {
     visitor("gradient", self.gradient, "negative phase: pcd, cd, exact");
     visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
-    visitor("optimizer", self.optimizer, "centering, sgd");
+    visitor("optimizer", self.optimizer,
+            "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact");
+    visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
+    visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
+    visitor("statistics_averaging", self.statistics_averaging, "time-scale in updates of an optimizer's averages");
+    visitor("refit_every", self.refit_every, "updates between an optimizer's factorizations");
+    visitor("rank", self.rank, "low_rank: eigenvectors kept");
+    visitor("iterations", self.iterations, "metric_free: conjugate-gradient steps");
     visitor("rate_weights", self.rate_weights, "initial learning rate of weights (0: the optimizer's own)");
     visitor("rate_bias", self.rate_bias, "initial learning rate of biases (0: the optimizer's own)");
     visitor("schedule", self.schedule,
@@ -75,6 +90,8 @@ struct RunConfig {
     visitor("seed", self.seed, "seed of everything random in training");
   }
 };
+
+[[nodiscard]] MetricOptions metric_options(const RunConfig& config);
 
 // The learning rates an optimizer has where none are given.
 struct Rates {

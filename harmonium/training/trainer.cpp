@@ -1,9 +1,12 @@
 #include "harmonium/training/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/geometry/particle_statistics.h"
 #include "harmonium/gradients/positive_phase.h"
+#include "harmonium/training/enumerated_statistics.h"
 
 namespace harmonium {
 
@@ -53,8 +56,9 @@ void Trainer::step() {
   const State data = machine_.observe(batches_.batch(update_));
   gradient_ = data_moments(machine_, data);
   const Moments model = negative_phase_->model_moments(machine_, data, key);
-  metric_->observe({gradient_, model, negative_phase_->particles()});
-  if (update_ % options_.refit_every == 0) metric_->refit();
+  const Cadence cadence = metric_->cadence();
+  if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics()});
+  if (update_ % cadence.refit_every == 0) metric_->refit();
   gradient_.add_(model, -1);
   rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());
   rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
@@ -62,6 +66,24 @@ void Trainer::step() {
   averaging_.observe(machine_.parameters(), update_);
   ++update_;
   if (update_ % check_every == 0 || finished()) check();
+}
+
+std::shared_ptr<const ModelStatistics> Trainer::statistics() const {
+  const State& particles = negative_phase_->particles();
+  if (metric_->wants_enumeration() || particles.layers.empty()) return std::make_shared<EnumeratedStatistics>(machine_);
+  // The widest block stands by its expectation, so that most of the noise goes.
+  const auto width = [&](const LayerSet& block) {
+    std::int64_t total = 0;
+    for (const std::size_t layer : block) total += machine_.unit(layer).width();
+    return total;
+  };
+  const LayerSet& block = *std::ranges::max_element(machine_.blocks(), {}, width);
+  // Tensors of the state are replaced by the next update and never written to, so this may be kept.
+  return std::make_shared<ParticleStatistics>(
+      machine_.topology(), machine_.parameters(),
+      ParticleSource{
+          .drawn = [machine = machine_, particles] { return machine.particles(particles); },
+          .expected = [machine = machine_, particles, block] { return machine.particles(particles, block); }});
 }
 
 void Trainer::check() const {

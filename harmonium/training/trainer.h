@@ -19,8 +19,7 @@ namespace harmonium {
 
 struct TrainerOptions {
   std::int64_t updates = 5000;
-  double averaging = 100;          // time-scale in updates; at most 1 switches it off
-  std::int64_t refit_every = 100;  // updates between refits of the metric
+  double averaging = 100;  // time-scale in updates; at most 1 switches it off
   std::uint64_t seed = 0;
 };
 
@@ -43,12 +42,17 @@ class Trainer {
   // The machine with averaged parameters (shared with the trainer: they move on with the next step).
   [[nodiscard]] BoltzmannMachine averaged() const { return machine_.with_parameters(averaging_.average()); }
   [[nodiscard]] const State& particles() const { return negative_phase_->particles(); }
+  // What the metric has to say since the last call.
+  [[nodiscard]] std::vector<std::string> take_notes() { return metric_->take_notes(); }
 
   // All that the next step needs, and back.
   [[nodiscard]] NamedTensors state() const;
   void restore(std::int64_t update, const NamedTensors& tensors);
 
  private:
+  // What a metric may ask about the model: from the chains, or by enumeration where there are none.
+  [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics() const;
+
   BoltzmannMachine machine_;
   BatchStream batches_;
   std::unique_ptr<NegativePhase> negative_phase_;

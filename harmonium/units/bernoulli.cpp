@@ -24,6 +24,12 @@ at::Tensor Bernoulli::entropy(const at::Tensor& field, const Parameters&) const 
   return softplus_row_sums(field) - (field * logistic(field)).sum(1, /*keepdim=*/false, at::kDouble);
 }
 
+at::Tensor Bernoulli::conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                             const at::Tensor& weights) const {
+  const at::Tensor p = mean(field, parameters);
+  return at::diag(average_rows(p - p * p, weights));
+}
+
 Unit::Parameters Bernoulli::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {
   const at::Tensor p = moments[0].to(at::kDouble) * (1 - 2 * smoothing) + smoothing;
   return {at::log(p / (1 - p)).to(moments[0].scalar_type())};

@@ -13,6 +13,9 @@ class Bernoulli final : public Unit {
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                                  const at::Tensor& weights) const override;
+  [[nodiscard]] bool indicator() const override { return true; }
   [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
   [[nodiscard]] std::optional<double> state_count() const override;
   [[nodiscard]] at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const override;

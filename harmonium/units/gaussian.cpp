@@ -42,14 +42,26 @@ at::Tensor Gaussian::log_potential(const at::Tensor& state, const Parameters& pa
   return (state.matmul(parameters[0]) - 0.5 * (state * state).matmul(parameters[1])).to(at::kDouble);
 }
 
-std::vector<at::Tensor> Gaussian::moments(const at::Tensor& state, const at::Tensor& weights) const {
-  return {average_rows(state, weights), -0.5 * average_rows(state * state, weights)};
+std::vector<at::Tensor> Gaussian::statistics(const at::Tensor& state) const { return {state, -0.5 * state * state}; }
+
+std::vector<at::Tensor> Gaussian::expected_statistics(const at::Tensor& field, const Parameters& parameters) const {
+  return {mean(field, parameters), -0.5 * expected_square(field, parameters)};
 }
 
-std::vector<at::Tensor> Gaussian::expected_moments(const at::Tensor& field, const Parameters& parameters,
-                                                   const at::Tensor& weights) const {
-  const at::Tensor center = mean(field, parameters);
-  return {average_rows(center, weights), -0.5 * (average_rows(center * center, weights) + parameters[1].reciprocal())};
+at::Tensor Gaussian::expected_square(const at::Tensor& field, const Parameters& parameters) const {
+  return mean(field, parameters).square() + parameters[1].reciprocal();
+}
+
+at::Tensor Gaussian::conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                            const at::Tensor& weights) const {
+  // Units are independent. Of one unit N(μ, 1/λ): Var x = 1/λ, Cov(x, −½x²) = −μ/λ, Var(−½x²) = μ²/λ + 1/(2λ²).
+  const at::Tensor center = mean(field, parameters), variance = parameters[1].reciprocal();
+  const at::Tensor total = weights.defined() ? weights.sum().to(field.scalar_type()) : at::ones({}, field.options());
+  const at::Tensor location = at::diag(total * variance);
+  const at::Tensor cross = at::diag(-variance * average_rows(center, weights));
+  const at::Tensor scale =
+      at::diag(variance * average_rows(center.square(), weights) + total * 0.5 * variance.square());
+  return at::cat({at::cat({location, cross}, 1), at::cat({cross, scale}, 1)}, 0);
 }
 
 Unit::Parameters Gaussian::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {

@@ -18,9 +18,12 @@ class Gaussian final : public Unit {
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_potential(const at::Tensor& state, const Parameters& parameters) const override;
-  [[nodiscard]] std::vector<at::Tensor> moments(const at::Tensor& state, const at::Tensor& weights) const override;
-  [[nodiscard]] std::vector<at::Tensor> expected_moments(const at::Tensor& field, const Parameters& parameters,
-                                                         const at::Tensor& weights) const override;
+  [[nodiscard]] std::vector<at::Tensor> statistics(const at::Tensor& state) const override;
+  [[nodiscard]] std::vector<at::Tensor> expected_statistics(const at::Tensor& field,
+                                                            const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor expected_square(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                                  const at::Tensor& weights) const override;
   [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
   void constrain_(Parameters& parameters) const override;
   [[nodiscard]] std::string complaint(const at::Tensor& state) const override;

@@ -31,6 +31,22 @@ at::Tensor Softmax::entropy(const at::Tensor& field, const Parameters&) const {
   return -(log_p.exp() * log_p).sum({1, 2});
 }
 
+at::Tensor Softmax::conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                           const at::Tensor& weights) const {
+  // diag(p) − p pᵀ within a group, nothing between groups.
+  const at::Tensor p = mean(field, parameters);
+  at::Tensor covariance = at::diag(average_rows(p, weights));
+  const at::Tensor scaled =
+      weights.defined() ? p * weights.to(p.scalar_type()).unsqueeze(1) : p / static_cast<double>(p.size(0));
+  for (std::int64_t group = 0; group < groups_; ++group) {
+    const std::int64_t first = group * states_;
+    covariance.narrow(0, first, states_)
+        .narrow(1, first, states_)
+        .sub_(scaled.narrow(1, first, states_).t().mm(p.narrow(1, first, states_)));
+  }
+  return covariance;
+}
+
 Unit::Parameters Softmax::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {
   const at::Tensor p = moments[0].to(at::kDouble) * (1 - static_cast<double>(states_) * smoothing) + smoothing;
   return {at::log(p).to(moments[0].scalar_type())};

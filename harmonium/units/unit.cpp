@@ -1,5 +1,6 @@
 #include "harmonium/units/unit.h"
 
+#include <cassert>
 #include <charconv>
 
 #include "harmonium/core/error.h"
@@ -15,13 +16,28 @@ at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parame
   return state.matmul(parameters[0]).to(at::kDouble);
 }
 
+std::vector<at::Tensor> Unit::statistics(const at::Tensor& state) const { return {state}; }
+
+std::vector<at::Tensor> Unit::expected_statistics(const at::Tensor& field, const Parameters& parameters) const {
+  return {mean(field, parameters)};
+}
+
+at::Tensor Unit::expected_square(const at::Tensor& field, const Parameters& parameters) const {
+  assert(indicator());  // other units answer for themselves
+  return mean(field, parameters);
+}
+
 std::vector<at::Tensor> Unit::moments(const at::Tensor& state, const at::Tensor& weights) const {
-  return {average_rows(state, weights)};
+  std::vector<at::Tensor> all = statistics(state);
+  for (at::Tensor& one : all) one = average_rows(one, weights);
+  return all;
 }
 
 std::vector<at::Tensor> Unit::expected_moments(const at::Tensor& field, const Parameters& parameters,
                                                const at::Tensor& weights) const {
-  return {average_rows(mean(field, parameters), weights)};
+  std::vector<at::Tensor> all = expected_statistics(field, parameters);
+  for (at::Tensor& one : all) one = average_rows(one, weights);
+  return all;
 }
 
 void Unit::constrain_(Parameters&) const {}

@@ -45,11 +45,24 @@ class Unit {
   // θ·t(x) of each row, float64.
   [[nodiscard]] virtual at::Tensor log_potential(const at::Tensor& state, const Parameters& parameters) const;
 
+  // t(x) of each row, one tensor (rows × width) per parameter, and E[t(x) | field].
+  [[nodiscard]] virtual std::vector<at::Tensor> statistics(const at::Tensor& state) const;
+  [[nodiscard]] virtual std::vector<at::Tensor> expected_statistics(const at::Tensor& field,
+                                                                    const Parameters& parameters) const;
+  // E[x² | field], rows × width.
+  [[nodiscard]] virtual at::Tensor expected_square(const at::Tensor& field, const Parameters& parameters) const;
+  // Σ_rows weight·Cov(t(x) | field), square over all statistics of the layer in the order of its parameters. Weights
+  // (rows) need not sum to one; undefined means the plain average.
+  [[nodiscard]] virtual at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,
+                                                          const at::Tensor& weights) const = 0;
+  // True when values are 0 or 1, so that x² = x.
+  [[nodiscard]] virtual bool indicator() const { return false; }
+
   // Σ_rows weight·t(x), one tensor per parameter; weights (rows) sum to one, undefined means the plain average.
-  [[nodiscard]] virtual std::vector<at::Tensor> moments(const at::Tensor& state, const at::Tensor& weights) const;
+  [[nodiscard]] std::vector<at::Tensor> moments(const at::Tensor& state, const at::Tensor& weights) const;
   // The same for E[t(x) | field].
-  [[nodiscard]] virtual std::vector<at::Tensor> expected_moments(const at::Tensor& field, const Parameters& parameters,
-                                                                 const at::Tensor& weights) const;
+  [[nodiscard]] std::vector<at::Tensor> expected_moments(const at::Tensor& field, const Parameters& parameters,
+                                                         const at::Tensor& weights) const;
   // The parameters under which independent units have these moments; `smoothing` keeps probabilities off 0 and 1.
   [[nodiscard]] virtual Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const = 0;
   // Puts parameters that a step has carried out of their domain back to its edge.

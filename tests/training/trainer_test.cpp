@@ -40,7 +40,10 @@ TEST_P(EveryKindOfTrainer, ContinuesBitIdenticallyFromARestoredState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
-                         testing::Combine(testing::Values("pcd", "cd", "exact"), testing::Values("sgd", "centering"),
+                         testing::Combine(testing::Values("pcd", "cd", "exact"),
+                                          testing::Values("sgd", "centering", "enhanced", "fang", "fang_random",
+                                                          "diagonal", "block_diagonal", "low_rank", "metric_free",
+                                                          "exact"),
                                           testing::Values(0.0, 0.5)));
 
 TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {

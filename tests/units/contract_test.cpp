@@ -69,6 +69,27 @@ TEST_P(UnitContract, MeanIsTheAverageOverAllStates) {
   expect_close(unit->mean(field, parameters), at::cat(expected), 1e-12);
 }
 
+// Cov(t | field) added over rows with weights that need not sum to one, and E[x² | field].
+TEST_P(UnitContract, ConditionalCovarianceAndSquareAreAveragesOverAllStates) {
+  const at::Tensor values = support::to_tensor(points().rows), statistics = at::cat(unit->statistics(values), 1);
+  const at::Tensor weights = 0.2 + uniform(Key(9), {contract_rows}, at::kDouble);
+  at::Tensor weighted = at::zeros({statistics.size(1), statistics.size(1)}, at::kDouble), plain = weighted.clone();
+  std::vector<at::Tensor> squares, means;
+  for (std::int64_t row = 0; row < contract_rows; ++row) {
+    const at::Tensor p = support::to_tensor({support::normalized(log_weights(row))});
+    means.push_back(p.mm(statistics));
+    const at::Tensor centered = statistics - means.back(), covariance = (centered * p.t()).t().mm(centered);
+    weighted.add_(weights[row] * covariance);
+    plain.add_(covariance / static_cast<double>(contract_rows));
+    squares.push_back(p.mm(values * values));
+  }
+  expect_close(unit->conditional_covariance(field, parameters, weights), weighted, 1e-11);
+  expect_close(unit->conditional_covariance(field, parameters, {}), plain, 1e-11);
+  expect_close(unit->expected_square(field, parameters), at::cat(squares), 1e-11);
+  expect_close(at::cat(unit->expected_statistics(field, parameters), 1), at::cat(means), 1e-11);
+  EXPECT_EQ(unit->indicator(), at::equal(values, values * values));
+}
+
 TEST_P(UnitContract, EntropyIsMinusTheAverageLogProbability) {
   const double log_measure = points().log_measure;
   Row expected;

@@ -48,6 +48,10 @@ void check_numbers(const RunConfig& config) {
   at_least("--particles", config.particles, 0);
   at_least("--log-every", config.log_every, 0);
   at_least("--checkpoint-every", config.checkpoint_every, 1);
+  at_least("--statistics-every", config.statistics_every, 1);
+  at_least("--refit-every", config.refit_every, 1);
+  at_least("--rank", config.rank, 0);
+  at_least("--iterations", config.iterations, 1);
 
   const auto not_negative = [](const char* flag, double value) {
     require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
@@ -57,6 +61,9 @@ void check_numbers(const RunConfig& config) {
   not_negative("--initial-weights", config.initial_weights);
   not_negative("--weight-decay", config.weight_decay);
   not_negative("--averaging", config.averaging);
+  not_negative("--damping", config.damping);
+  require(config.statistics_averaging > 0, "--statistics-averaging must be positive, not {}",
+          config.statistics_averaging);
   not_negative("--checkpoint-minutes", config.checkpoint_minutes);
   require(config.schedule_tau > 0, "--schedule-tau must be positive, not {}", config.schedule_tau);
   require(config.momentum >= 0 && config.momentum < 1, "--momentum must be at least 0 and below 1, not {}",

@@ -38,7 +38,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                        .classes = classes_of(config, data.train)},
                       key.fold_in(batch_stream));
   auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps, .particles = config.particles});
-  auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters());
+  auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
   const StepOptions step{.rate_bias = config.rate_bias,
                          .rate_weights = config.rate_weights,
                          .schedule = parse_schedule(config.schedule),
@@ -193,6 +193,8 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     const Clock::time_point start = Clock::now();
     trainer.step();
     seconds += seconds_since(start);
+    for (const std::string& sentence : trainer.take_notes())
+      hooks.message(format("update {}: {}", trainer.update(), sentence));
     const std::int64_t update = trainer.update();
     speed.tick(update, seconds);
     if (update % config.log_every == 0 || trainer.finished()) measure();

@@ -1,0 +1,29 @@
+#include "harmonium/training/enumerated_statistics.h"
+
+#include "harmonium/core/error.h"
+#include "harmonium/models/exact_fisher.h"
+
+namespace harmonium {
+
+namespace {
+
+// Every observation of a run forms the matrix anew: 5000² doubles are 200 MB and seconds.
+constexpr std::int64_t most_statistics = 5000;
+
+}  // namespace
+
+const DenseStatistics& EnumeratedStatistics::dense() const {
+  if (!dense_) {
+    const std::int64_t dimension = machine_.parameters().dimension();
+    require(dimension <= most_statistics,
+            "the Fisher information of {} statistics would be enumerated at every observation, and the limit is {}; "
+            "use --gradient pcd with --optimizer fang or centering",
+            dimension, most_statistics);
+    const ExactFisher fisher = exact_fisher(machine_);
+    const at::ScalarType type = machine_.scalar_type();
+    dense_.emplace(machine_.topology(), fisher.mean.to(type), fisher.covariance.to(type));
+  }
+  return *dense_;
+}
+
+}  // namespace harmonium
