@@ -6,6 +6,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/training/files/run.h"
+#include "harmonium/training/files/snapshots.h"
 
 namespace harmonium {
 
@@ -48,6 +49,7 @@ void check_numbers(const RunConfig& config) {
   at_least("--particles", config.particles, 0);
   at_least("--log-every", config.log_every, 0);
   at_least("--checkpoint-every", config.checkpoint_every, 1);
+  (void)snapshot_updates(config.snapshots, config.updates);
 
   const auto not_negative = [](const char* flag, double value) {
     require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
