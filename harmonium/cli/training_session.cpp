@@ -24,7 +24,8 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
   return text;
 }
 
-// The part of the data set that judges: its test part where it has one, else what the model was trained on.
+}  // namespace
+
 std::string judging_data(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
   for (const CatalogEntry& entry : list_datasets())
@@ -32,8 +33,6 @@ std::string judging_data(const std::string& spec) {
       return name + ":test";
   return spec;
 }
-
-}  // namespace
 
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common) {

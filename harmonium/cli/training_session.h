@@ -8,6 +8,9 @@
 
 namespace harmonium::cli {
 
+// The part of the data set that judges: its test part where it has one, else what the model was trained on.
+[[nodiscard]] std::string judging_data(const std::string& spec);
+
 // `config` must be resolved. Returns the exit code.
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common);
