@@ -42,7 +42,7 @@ std::string seconds_text(double seconds) {
 }
 
 // Columns as wide as their widest cell; numbers to the right. Characters are counted, not bytes.
-std::string as_table(const std::vector<std::array<std::string, 7>>& rows) {
+std::string text_table(const std::vector<std::array<std::string, 7>>& rows) {
   constexpr std::array<bool, 7> to_the_right = {false, false, false, true, true, true, false};
   const auto width = [](const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -95,7 +95,7 @@ std::string likelihood_table(const std::vector<ComparedRun>& runs) {
     }
     if (run.evaluations.empty()) unjudged += fmt::format("{} was not judged yet:  {}\n", run.name, run.judge_command);
   }
-  return (rows.size() > 1 ? as_table(rows) : "") + unjudged;
+  return (rows.size() > 1 ? text_table(rows) : "") + unjudged;
 }
 
 nlohmann::ordered_json to_json(const std::vector<ComparedRun>& runs) {

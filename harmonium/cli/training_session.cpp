@@ -34,21 +34,23 @@ std::string judging_data(const std::string& spec) {
   return spec;
 }
 
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
-                   const CommonOptions& common) {
+RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
+                         const CommonOptions& common, const std::string& label) {
   limit_threads(common, products_per_update(config));
   watch_interrupts();
-  RunResult result;
-  {
-    ProgressBar bar("training");
-    RunHooks hooks;
-    hooks.stop_requested = interrupted;
-    hooks.progress = [&](const RunProgress& p) {
-      bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
-    };
-    hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
-    result = run_training(folder, config, to_toml(config), data, hooks);
-  }
+  ProgressBar bar(label);
+  RunHooks hooks;
+  hooks.stop_requested = interrupted;
+  hooks.progress = [&](const RunProgress& p) {
+    bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
+  };
+  hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
+  return run_training(folder, config, to_toml(config), data, hooks);
+}
+
+int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
+                   const CommonOptions& common) {
+  const RunResult result = train_with_bar(folder, config, data, common, "training");
   if (!result.finished) {
     fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
                result.updates, config.updates, folder.string());

@@ -217,7 +217,7 @@ ReportContent comparison_report(const std::vector<ComparedRun>& runs, const std:
     if (verdict.measured)
       value = format("{} nats  {}  {}  difference {}  {}", fixed_number(verdict.measured->log_likelihood->value, 2),
                      describe(*verdict.measured->log_likelihood).interval, expected_text(verdict.expected),
-                     signed_number(verdict.difference(), 2), verdict.met() ? "within tolerance" : "missed");
+                     signed_number(verdict.difference(), 2), verdict.met() ? "within tolerance" : "MISSED");
     content.headline.emplace_back(place_of(verdict.expected), value);
   }
   content.charts = likelihood_charts(runs, expected);

@@ -120,7 +120,7 @@ TEST(Comparison, HoldsRunsAgainstWhatIsExpectedOfThemAndNeverHidesAMiss) {
 
   const ReportContent content = comparison_report(runs, expected);
   ASSERT_EQ(content.headline.size(), 3U);
-  EXPECT_TRUE(holds(content.headline[1].second, "missed")) << content.headline[1].second;
+  EXPECT_TRUE(holds(content.headline[1].second, "MISSED")) << content.headline[1].second;
   const Series& curve = content.charts[0].series.back();
   EXPECT_EQ(curve.name, "test, expected");
   EXPECT_TRUE(curve.dashed && curve.marked);

@@ -91,7 +91,7 @@
       ...common, label: series.name, data: points(series.y), borderWidth: 1.75, borderJoinStyle: 'round',
       borderDash: series.dashed ? [6, 4] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4, order: 0,
     };
-    if (series.marked) Object.assign(line, {pointStyle: 'rectRot', pointRadius: 6, pointHoverRadius: 7, marked: true});
+    if (series.marked) Object.assign(line, {pointStyle: 'rectRot', pointRadius: 6, pointHoverRadius: 7, order: -1, marked: true});
     if (!series.low.length) return [line];
     const edge = {...common, isBand: true, borderWidth: 0, order: 1};
     return [{...edge, data: points(series.low)}, {...edge, data: points(series.high), fill: '-1'}, line];
@@ -101,7 +101,7 @@
   const dotsForLonePoints = (dataset) => {
     const value = (i) => dataset.data[i] && dataset.data[i].y !== null;
     const usual = dataset.pointRadius;
-    dataset.pointRadius = dataset.data.map((_, i) => (value(i) && !value(i - 1) && !value(i + 1) ? 2.5 : usual));
+    dataset.pointRadius = dataset.data.map((_, i) => (value(i) && !value(i - 1) && !value(i + 1) ? Math.max(2.5, usual) : usual));
   };
 
   function scaleOf(axis, logarithmic, title) {
