@@ -213,7 +213,7 @@ ReportContent comparison_report(const std::vector<ComparedRun>& runs, const std:
   content.title = format("{} run{}, side by side", runs.size(), runs.size() == 1 ? "" : "s");
   content.subtitle = names;
   for (const Verdict& verdict : verdicts(runs, expected)) {
-    std::string value = "not measured  " + expected_text(verdict.expected);
+    std::string value = format("–  {}  not measured", expected_text(verdict.expected));
     if (verdict.measured)
       value = format("{} nats  {}  {}  difference {}  {}", fixed_number(verdict.measured->log_likelihood->value, 2),
                      describe(*verdict.measured->log_likelihood).interval, expected_text(verdict.expected),
