@@ -49,7 +49,6 @@ void check_numbers(const RunConfig& config) {
   at_least("--particles", config.particles, 0);
   at_least("--log-every", config.log_every, 0);
   at_least("--checkpoint-every", config.checkpoint_every, 1);
-  (void)snapshot_updates(config.snapshots, config.updates);
 
   const auto not_negative = [](const char* flag, double value) {
     require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
@@ -65,6 +64,7 @@ void check_numbers(const RunConfig& config) {
           config.momentum);
   require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}",
           config.shrink);
+  (void)snapshot_updates(config.snapshots, config.updates);
   // config.toml could not hold a larger one.
   require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}",
           config.seed);
