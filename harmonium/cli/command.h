@@ -39,6 +39,8 @@ void add_train(CLI::App& app);
 void add_resume(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_sample(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_report(CLI::App& app);
 void add_data(CLI::App& app);
 void add_models(CLI::App& app);

@@ -1,8 +1,9 @@
 #include "harmonium/cli/config_file.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
 
+#include "harmonium/cli/toml_table.h"
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium::cli {
@@ -21,29 +22,6 @@ std::string quote(const std::string& text) {
     result += c;
   }
   return result + "\"";
-}
-
-template <class T>
-void assign(T& field, const toml::node& node, const std::string& where) {
-  if constexpr (std::is_same_v<T, std::string>) {
-    // hidden = 100 is as good as hidden = "100".
-    if (const auto integer = node.value_exact<std::int64_t>()) {
-      field = std::to_string(*integer);
-      return;
-    }
-    const auto text = node.value_exact<std::string>();
-    require(text.has_value(), "{}: a text is needed", where);
-    field = *text;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const auto number = node.value<double>();
-    require(number.has_value() && !node.is_boolean(), "{}: a number is needed", where);
-    field = *number;
-  } else {
-    const auto number = node.value_exact<std::int64_t>();
-    require(number.has_value(), "{}: a whole number is needed", where);
-    require(std::is_signed_v<T> || *number >= 0, "{}: a number that is not negative is needed", where);
-    field = static_cast<T>(*number);
-  }
 }
 
 }  // namespace
@@ -72,19 +50,28 @@ RunConfig ConfigFlags::resolve(const std::string& file) const {
 
 void read_toml(const std::filesystem::path& path, RunConfig& config) {
   require(std::filesystem::is_regular_file(path), "there is no configuration file {}", path.string());
-  toml::table table;
+  assign_config(config, parse_toml(read_file(path), path.string()), path.string());
+}
+
+toml::table parse_toml(const std::string& text, const std::string& source) {
   try {
-    table = toml::parse_file(path.string());
+    return toml::parse(text, source);
   } catch (const toml::parse_error& error) {
-    fail("{}, line {}: {}", path.string(), error.source().begin.line, error.description());
+    fail("{}, line {}: {}", source, error.source().begin.line, error.description());
   }
+}
+
+std::string place_in(const std::string& source, std::string_view key, const toml::node& node) {
+  return format("{}, line {}, '{}'", source, node.source().begin.line, std::string(key));
+}
+
+void assign_config(RunConfig& config, const toml::table& table, const std::string& source) {
   for (const auto& [key, node] : table) {
-    const std::string where =
-        format("{}, line {}, '{}'", path.string(), node.source().begin.line, std::string(key.str()));
+    const std::string where = place_in(source, key.str(), node);
     bool known = false;
     RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
       if (key.str() != name) return;
-      assign(field, node, where);
+      assign_toml(field, node, where);
       known = true;
     });
     require(known, "{}: no such option; `harmonium train --help` lists them (with _ for -)", where);

@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
   cli::add_resume(app);
   cli::add_evaluate(app);
   cli::add_sample(app);
+  cli::add_compare(app);
+  cli::add_reproduce(app);
   cli::add_report(app);
   cli::add_data(app);
   cli::add_models(app);

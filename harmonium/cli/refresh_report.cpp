@@ -22,4 +22,8 @@ std::filesystem::path refresh_report(const std::filesystem::path& folder) {
   return folder / "report.html";
 }
 
+void refresh_report_where_finished(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / "model.safetensors")) refresh_report(folder);
+}
+
 }  // namespace harmonium::cli

@@ -24,7 +24,8 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
   return text;
 }
 
-// The part of the data set that judges: its test part where it has one, else what the model was trained on.
+}  // namespace
+
 std::string judging_data(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
   for (const CatalogEntry& entry : list_datasets())
@@ -33,23 +34,23 @@ std::string judging_data(const std::string& spec) {
   return spec;
 }
 
-}  // namespace
+RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
+                         const CommonOptions& common, const std::string& label) {
+  limit_threads(common, products_per_update(config));
+  watch_interrupts();
+  ProgressBar bar(label);
+  RunHooks hooks;
+  hooks.stop_requested = interrupted;
+  hooks.progress = [&](const RunProgress& p) {
+    bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
+  };
+  hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
+  return run_training(folder, config, to_toml(config), data, hooks);
+}
 
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common) {
-  limit_threads(common, products_per_update(config));
-  watch_interrupts();
-  RunResult result;
-  {
-    ProgressBar bar("training");
-    RunHooks hooks;
-    hooks.stop_requested = interrupted;
-    hooks.progress = [&](const RunProgress& p) {
-      bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
-    };
-    hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
-    result = run_training(folder, config, to_toml(config), data, hooks);
-  }
+  const RunResult result = train_with_bar(folder, config, data, common, "training");
   if (!result.finished) {
     fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
                result.updates, config.updates, folder.string());

@@ -8,7 +8,14 @@
 
 namespace harmonium::cli {
 
-// `config` must be resolved. Returns the exit code.
+// The part of the data set that judges: its test part where it has one, else what the model was trained on.
+[[nodiscard]] std::string judging_data(const std::string& spec);
+
+// Trains, or goes on training, until the end or Ctrl-C. `config` must be resolved.
+[[nodiscard]] RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config,
+                                       const RunData& data, const CommonOptions& common, const std::string& label);
+
+// The same, then the report and the closing words. Returns the exit code.
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common);
 

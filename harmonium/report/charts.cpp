@@ -17,6 +17,11 @@ namespace {
 constexpr std::size_t most_table_rows_per_series = 40;
 constexpr std::size_t colours = 7;  // --series-1 … of report.css; further series repeat them
 
+std::size_t colour_of(const Chart& chart, std::size_t i) {
+  const int chosen = chart.series[i].colour;
+  return (chosen > 0 ? static_cast<std::size_t>(chosen - 1) : i) % colours + 1;
+}
+
 std::optional<std::size_t> last_point(const Series& series) {
   for (std::size_t i = series.y.size(); i-- > 0;)
     if (!std::isnan(series.y[i])) return i;
@@ -53,10 +58,10 @@ std::string render_legend(const Chart& chart) {
     const Series& series = chart.series[i];
     const auto last = last_point(series);
     html += format(
-        "<li><button type=\"button\" aria-pressed=\"true\" data-series=\"{}\"><span class=\"key s{}{}\"></span>"
+        "<li><button type=\"button\" aria-pressed=\"true\" data-series=\"{}\"><span class=\"key s{}{}{}\"></span>"
         "<span class=\"name\">{}</span> <span class=\"last\">{}</span></button></li>",
-        i, i % colours + 1, series.dashed ? " dashed" : "", escape_html(series.name),
-        last ? short_number(series.y[*last]) : "no values");
+        i, colour_of(chart, i), series.dashed ? " dashed" : "", series.marked ? " marked" : "",
+        escape_html(series.name), last ? short_number(series.y[*last]) : "no values");
   }
   return html + "</ul>\n";
 }
@@ -129,9 +134,10 @@ std::string render_figure(const Chart& chart) {
 
 nlohmann::json chart_data(const Chart& chart) {
   nlohmann::json all = nlohmann::json::array();
-  for (const Series& whole : chart.series) {
-    const Series series = thin(whole, most_points_per_series, chart.log_x);
-    nlohmann::json one = {{"name", series.name}, {"dashed", series.dashed}};
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const Series series = thin(chart.series[i], most_points_per_series, chart.log_x);
+    nlohmann::json one = {
+        {"name", series.name}, {"dashed", series.dashed}, {"colour", colour_of(chart, i)}, {"marked", series.marked}};
     for (const auto& [key, values] :
          {std::pair{"x", &series.x}, {"y", &series.y}, {"low", &series.low}, {"high", &series.high}}) {
       one[key] = nlohmann::json::array();

@@ -1,55 +1,30 @@
 #include "harmonium/report/run_report.h"
 
 #include <algorithm>
-#include <map>
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/report/comparison.h"
+#include "harmonium/report/monitor_curves.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/evaluation.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/snapshots.h"
 
 namespace harmonium {
 
 namespace {
 
-struct Curve {
-  const char *metric, *title, *y_label, *caption;
-};
-
-// In the order of interest to a person who watches a run.
-constexpr Curve curves[] = {
-    {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
-     "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
-     "local structure; it is not a likelihood."},
-    {"free_energy_gap", "Free-energy gap", "nats",
-     "Mean free energy of validation rows minus that of training rows. A steady rise means the model is fitting the "
-     "training rows themselves."},
-    {"reconstruction_error", "Reconstruction error", "squared error per row",
-     "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
-    {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
-};
-
 std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
   std::vector<Chart> charts;
-  for (const Curve& curve : curves) {
-    Series series{.name = curve.title, .x = {}, .y = {}, .low = {}, .high = {}};
-    for (const MetricsRow& row : rows) {
-      const auto value = row.values.find(curve.metric);
-      if (value == row.values.end()) continue;
-      series.x.push_back(static_cast<double>(row.update));
-      series.y.push_back(value->second);
-    }
+  for (const MonitorCurve& curve : monitor_curves()) {
+    Series series = monitor_series(curve, curve.title, rows);
     if (series.x.empty()) continue;
-    charts.push_back({.id = curve.metric,
-                      .title = curve.title,
-                      .x_label = "updates",
-                      .y_label = curve.y_label,
-                      .series = {std::move(series)},
-                      .caption = curve.caption});
+    charts.push_back(monitor_chart(curve));
+    charts.back().series.push_back(std::move(series));
   }
   return charts;
 }
@@ -114,7 +89,10 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
                          model.notes.contains("data") ? model.notes.at("data") : "data");
   content.subtitle = layers;
 
-  for (const Evaluation& evaluation : read_evaluations(folder)) {
+  const std::vector<Evaluation> evaluations = read_evaluations(folder);
+  const std::int64_t last_update = rows.empty() ? 0 : rows.back().update;
+  for (const Evaluation& evaluation : evaluations) {
+    if (evaluation.updates != 0 && evaluation.updates != last_update) continue;  // snapshots have a chart
     const std::string note =
         evaluation.data.empty() ? "" : format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
     if (evaluation.log_likelihood) {
@@ -130,7 +108,11 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
     if (const auto value = rows.back().values.find("pseudo_log_likelihood"); value != rows.back().values.end())
       content.headline.emplace_back("pseudo-log-likelihood", number(value->second) + " nats  not a likelihood");
   }
-  content.charts = charts_of(rows);
+  // A single point is no curve: it stands among the estimates.
+  for (Chart& chart : likelihood_charts({compared_run(folder, "")}))
+    if (std::ranges::any_of(chart.series, [](const Series& series) { return series.x.size() > 1; }))
+      content.charts.push_back(std::move(chart));
+  for (Chart& chart : charts_of(rows)) content.charts.push_back(std::move(chart));
 
   if (model.machine.unit(0).width() >= 4) {
     content.galleries.push_back(filters(model.machine, shape, 96));
@@ -154,14 +136,15 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   }
   content.configuration = read_file(folder / "config.toml");
   content.reproduce = {format("harmonium train {} --out again", (folder / "config.toml").string())};
-  for (const Evaluation& evaluation : read_evaluations(folder))
-    if (!evaluation.data.empty())
-      content.reproduce.push_back(
-          format("harmonium evaluate again --data {} --method {}{}", evaluation.data,
-                 evaluation.log_z.chains > 0 ? "ais" : "exact",
-                 evaluation.log_z.chains > 0
-                     ? format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas)
-                     : ""));
+  for (const Evaluation& evaluation : evaluations) {
+    if (evaluation.data.empty()) continue;
+    const bool annealed = evaluation.log_z.chains > 0;
+    std::string line =
+        format("harmonium evaluate again{} --data {} --method {}", list_snapshots(folder).empty() ? "" : " --snapshots",
+               evaluation.data, annealed ? "ais" : "exact");
+    if (annealed) line += format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas);
+    if (std::ranges::find(content.reproduce, line) == content.reproduce.end()) content.reproduce.push_back(line);
+  }
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";
   return content;
 }

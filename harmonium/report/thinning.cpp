@@ -32,6 +32,8 @@ Series empty_like(const Series& series) {
   Series copy;
   copy.name = series.name;
   copy.dashed = series.dashed;
+  copy.colour = series.colour;
+  copy.marked = series.marked;
   return copy;
 }
 

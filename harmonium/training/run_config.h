@@ -44,6 +44,7 @@ struct RunConfig {
   std::int64_t log_every = 0;
   std::int64_t checkpoint_every = 1000;
   double checkpoint_minutes = 5;
+  std::string snapshots = "none";
   std::uint64_t seed = 0;
 
   // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
@@ -87,6 +88,9 @@ struct RunConfig {
     visitor("log_every", self.log_every, "updates between lines of metrics (0: about 200 lines in all)");
     visitor("checkpoint_every", self.checkpoint_every, "updates between checkpoints");
     visitor("checkpoint_minutes", self.checkpoint_minutes, "minutes between checkpoints, if that is sooner");
+    visitor(
+        "snapshots", self.snapshots,
+        "updates at which to keep the averaged model, such as 100,300,1000; log: 1, 3, 10, 30, … and the last; none");
     visitor("seed", self.seed, "seed of everything random in training");
   }
 };

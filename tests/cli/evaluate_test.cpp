@@ -7,7 +7,8 @@
 namespace harmonium::testing {
 namespace {
 
-const std::vector<std::string> evaluation_keys = {"model", "data", "n", "binarization", "log_z", "log_likelihood"};
+const std::vector<std::string> evaluation_keys = {"model", "updates",      "seconds", "data",
+                                                  "n",     "binarization", "log_z",   "log_likelihood"};
 const std::vector<std::string> log_z_keys = {"value",  "low",    "high",  "kind",
                                              "method", "chains", "betas", "effective_samples"};
 const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "kind"};

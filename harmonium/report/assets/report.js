@@ -85,12 +85,13 @@
 
   function datasetsOf(series, index) {
     const points = (values) => series.x.map((x, i) => ({x, y: values[i]}));
-    const common = {seriesIndex: index, pointRadius: 0, pointHoverRadius: 0, spanGaps: false};
+    const common = {seriesIndex: index, colour: series.colour, pointRadius: 0, pointHoverRadius: 0, spanGaps: false};
     const few = series.x.length <= 30;
     const line = {
       ...common, label: series.name, data: points(series.y), borderWidth: 1.75, borderJoinStyle: 'round',
       borderDash: series.dashed ? [6, 4] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4, order: 0,
     };
+    if (series.marked) Object.assign(line, {pointStyle: 'rectRot', pointRadius: 6, pointHoverRadius: 7, order: -1, marked: true});
     if (!series.low.length) return [line];
     const edge = {...common, isBand: true, borderWidth: 0, order: 1};
     return [{...edge, data: points(series.low)}, {...edge, data: points(series.high), fill: '-1'}, line];
@@ -100,7 +101,7 @@
   const dotsForLonePoints = (dataset) => {
     const value = (i) => dataset.data[i] && dataset.data[i].y !== null;
     const usual = dataset.pointRadius;
-    dataset.pointRadius = dataset.data.map((_, i) => (value(i) && !value(i - 1) && !value(i + 1) ? 2.5 : usual));
+    dataset.pointRadius = dataset.data.map((_, i) => (value(i) && !value(i - 1) && !value(i + 1) ? Math.max(2.5, usual) : usual));
   };
 
   function scaleOf(axis, logarithmic, title) {
@@ -131,9 +132,9 @@
     const {options, data} = chart;
     const [ink, soft, paper] = ['--ink', '--soft', '--paper'].map(colour);
     data.datasets.forEach((dataset) => {
-      const own = colour(`--series-${dataset.seriesIndex % 7 + 1}`);
+      const own = colour(`--series-${dataset.colour}`);
       dataset.borderColor = own;
-      dataset.backgroundColor = dataset.isBand ? translucent(own) : own;
+      dataset.backgroundColor = dataset.isBand ? translucent(own) : dataset.marked ? paper : own;
       dataset.pointHoverBorderColor = paper;
     });
     for (const scale of [options.scales.x, options.scales.y]) {

@@ -41,6 +41,8 @@ ordered_json to_json(const Evaluation& evaluation) {
   const Estimate& z = evaluation.log_z;
   ordered_json result;
   result["model"] = evaluation.model;
+  result["updates"] = evaluation.updates > 0 ? ordered_json(evaluation.updates) : ordered_json(nullptr);
+  result["seconds"] = evaluation.seconds > 0 ? ordered_json(evaluation.seconds) : ordered_json(nullptr);
   result["data"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.data);
   result["n"] = evaluation.n;
   result["binarization"] =
@@ -62,8 +64,14 @@ ordered_json to_json(const Evaluation& evaluation) {
 }
 
 Evaluation evaluation_from_json(const ordered_json& from) {
+  // Files of the first version know neither.
+  const auto number = [&](const char* key) {
+    return from.contains(key) && from.at(key).is_number() ? from.at(key) : ordered_json(0);
+  };
   Evaluation evaluation{
       .model = from.at("model"),
+      .updates = number("updates"),
+      .seconds = number("seconds"),
       .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
       .n = from.at("n"),
       .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
@@ -91,16 +99,27 @@ std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
   return evaluations;
 }
 
-void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {
+bool same_question(const Evaluation& one, const Evaluation& other) {
+  return one.data == other.data && one.n == other.n && one.binarization == other.binarization &&
+         one.log_z.method == other.log_z.method;
+}
+
+void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations) {
   std::vector<Evaluation> all = read_evaluations(folder);
-  std::erase_if(all, [&](const Evaluation& old) {
-    return old.data == evaluation.data && old.n == evaluation.n && old.binarization == evaluation.binarization &&
-           old.log_z.method == evaluation.log_z.method;
-  });
-  all.push_back(evaluation);
+  for (const Evaluation& evaluation : evaluations) {
+    std::erase_if(all, [&](const Evaluation& old) {
+      const bool same_model = old.updates == evaluation.updates || (old.updates == 0 && old.model == evaluation.model);
+      return same_model && same_question(old, evaluation);
+    });
+    all.push_back(evaluation);
+  }
   std::string text;
   for (const Evaluation& each : all) text += to_json(each).dump() + "\n";
   write_file_atomically(path_in(folder), text);
+}
+
+void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {
+  record_evaluations(folder, {evaluation});
 }
 
 }  // namespace harmonium

@@ -13,6 +13,8 @@ namespace harmonium {
 
 struct Evaluation {
   std::string model;
+  std::int64_t updates = 0;  // that the model was trained, as it says itself; 0: not known (in a run: the final model)
+  double seconds = 0;        // of training until then; 0: not known
   std::string data;          // empty where log Z alone was asked for
   std::int64_t n = 0;        // rows
   std::string binarization;  // "none", "threshold", "stochastic (seed 0)"
@@ -23,7 +25,12 @@ struct Evaluation {
 [[nodiscard]] nlohmann::ordered_json to_json(const Evaluation& evaluation);
 [[nodiscard]] Evaluation evaluation_from_json(const nlohmann::ordered_json& json);
 
-// evaluations.jsonl of a run folder, one line per evaluation; the same question asked again replaces the old answer.
+// Data, rows, binarization and way of estimating log Z (exact, AIS of any length) are the same.
+[[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);
+
+// evaluations.jsonl of a run folder, one line per evaluation; the same question asked again of the same model (the same
+// updates) replaces the old answer. Several are written at once or not at all.
+void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations);
 void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation);
 [[nodiscard]] std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder);
 

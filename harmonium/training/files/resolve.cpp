@@ -6,6 +6,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/training/files/run.h"
+#include "harmonium/training/files/snapshots.h"
 
 namespace harmonium {
 
@@ -70,6 +71,7 @@ void check_numbers(const RunConfig& config) {
           config.momentum);
   require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}",
           config.shrink);
+  (void)snapshot_updates(config.snapshots, config.updates);
   // config.toml could not hold a larger one.
   require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}",
           config.seed);

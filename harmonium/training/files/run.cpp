@@ -1,5 +1,6 @@
 #include "harmonium/training/files/run.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "harmonium/core/atomic_file.h"
@@ -8,6 +9,7 @@
 #include "harmonium/models/builders.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/trainer.h"
 
@@ -187,6 +189,14 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});
   };
 
+  const std::vector<std::int64_t> snapshots = snapshot_updates(config.snapshots, config.updates);
+  const auto keep_snapshot = [&] {
+    trainer.check();
+    Model snapshot = model;
+    snapshot.machine = trainer.averaged();
+    write_snapshot(folder, snapshot, trainer.update(), seconds);
+  };
+
   Speedometer speed;
   if (trainer.update() == 0) measure();
   while (!trainer.finished()) {
@@ -198,6 +208,8 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     const std::int64_t update = trainer.update();
     speed.tick(update, seconds);
     if (update % config.log_every == 0 || trainer.finished()) measure();
+    // Before the checkpoint: a run resumed after update u must find the snapshot of u.
+    if (std::ranges::binary_search(snapshots, update)) keep_snapshot();
     const bool stop = hooks.stop_requested();
     if (stop || trainer.finished() || update % config.checkpoint_every == 0 ||
         seconds_since(last_save) > 60 * config.checkpoint_minutes)

@@ -1,4 +1,4 @@
-// A training run in a folder: config.toml, metrics.jsonl, checkpoint/, model.safetensors.
+// A training run in a folder: config.toml, metrics.jsonl, checkpoint/, snapshots/, model.safetensors.
 //
 // A run can be stopped at any moment, by request or by force, and taken up again: it then ends with the same bytes in
 // model.safetensors as one that was never stopped.

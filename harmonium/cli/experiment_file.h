@@ -1,0 +1,43 @@
+// Experiments: TOML files that say what to run, what to measure and what is expected, embedded in the tool or given by
+// path. `kind` says which part of the program runs it (see reproduce.cpp); what all kinds share is here.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/toml_table.h"
+
+namespace harmonium::cli {
+
+struct ExperimentFile {
+  std::string name;    // file stem
+  std::string source;  // what errors call it
+  std::string text;
+  toml::table table;
+  std::string kind = {}, title = {}, question = {};
+};
+
+struct ReproduceOptions {
+  CommonOptions common;
+  std::string name;  // of an embedded experiment, or a path
+  bool quick = false;
+  std::filesystem::path out;  // never empty once a kind is asked to run
+};
+
+struct EmbeddedExperiment {
+  std::string_view name, text;
+};
+[[nodiscard]] const std::vector<EmbeddedExperiment>& embedded_experiments();  // generated, see experiments.cmake
+
+[[nodiscard]] ExperimentFile parse_experiment(const std::string& name, const std::string& source,
+                                              const std::string& text);
+// By name, or by path where the name looks like one.
+[[nodiscard]] ExperimentFile open_experiment(const std::string& name_or_path);
+
+// kind = "training"; see training_experiment.h. Returns the exit code.
+int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options);
+
+}  // namespace harmonium::cli

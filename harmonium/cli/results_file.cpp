@@ -1,0 +1,68 @@
+#include "harmonium/cli/results_file.h"
+
+#include <torch/version.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "harmonium/core/format.h"
+#include "harmonium/report/estimates.h"
+
+namespace harmonium::cli {
+
+std::string machine_text() {
+  std::string processor = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos) {
+      processor = line.substr(line.find(": ") + 2);
+      break;
+    }
+  return format("{} threads of {}, LibTorch {}", std::thread::hardware_concurrency(), processor, TORCH_VERSION);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm day{};
+  gmtime_r(&now, &day);
+  return format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
+
+nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs, const std::vector<Expectation>& expected) {
+  using nlohmann::ordered_json;
+  ordered_json rows = ordered_json::array();
+  const std::vector<Verdict> all = verdicts(runs, expected);
+  for (const ComparedRun& run : runs)
+    for (const Evaluation& each : run.evaluations) {
+      const Estimate& value = *each.log_likelihood;
+      Estimate method = each.log_z;
+      method.effective_samples.reset();
+      const auto verdict = std::ranges::find_if(all, [&](const Verdict& v) {
+        return v.expected.run == run.name && v.expected.updates == each.updates && v.expected.data == each.data;
+      });
+      const bool known = verdict != all.end();
+      ordered_json row = {{"what", format("{}, {} updates: log-likelihood of {} ({} rows, {}), {}", run.name,
+                                          each.updates, each.data, each.n, each.binarization, describe(method).method)},
+                          {"value", value.value},
+                          {"low", value.low},
+                          {"high", value.high},
+                          {"kind", to_string(value.kind)},
+                          {"expected", known ? ordered_json(verdict->expected.value) : ordered_json(nullptr)},
+                          {"source", known ? ordered_json(verdict->expected.source) : ordered_json(nullptr)},
+                          {"run", run.name},
+                          {"data", each.data},
+                          {"updates", each.updates},
+                          {"seconds", each.seconds}};
+      if (known) {
+        row["tolerance"] = verdict->expected.tolerance;
+        row["difference"] = verdict->difference();
+        row["within"] = verdict->met();
+      }
+      rows.push_back(std::move(row));
+    }
+  return rows;
+}
+
+}  // namespace harmonium::cli

@@ -1,0 +1,20 @@
+// NAME.results.json: what an experiment has measured, with where, when and by which commands, as scripts/results reads
+// it for docs/results.md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harmonium/report/comparison.h"
+
+namespace harmonium::cli {
+
+// The processor, its threads and LibTorch; nothing that names the machine itself.
+[[nodiscard]] std::string machine_text();
+[[nodiscard]] std::string today();  // 2026-11-15
+
+// A row of "measured" for every answer of every run; expected and source are null where nothing is expected.
+[[nodiscard]] nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs,
+                                                   const std::vector<Expectation>& expected);
+
+}  // namespace harmonium::cli

@@ -1,0 +1,46 @@
+// TOML as configurations and experiments use it: errors name file and line, and nothing unknown is passed over.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <string>
+#include <type_traits>
+
+#include "harmonium/core/error.h"
+#include "harmonium/training/run_config.h"
+
+namespace harmonium::cli {
+
+// `source` is what errors call the text.
+[[nodiscard]] toml::table parse_toml(const std::string& text, const std::string& source);
+
+// "recipe.toml, line 3, 'rate'".
+[[nodiscard]] std::string place_in(const std::string& source, std::string_view key, const toml::node& node);
+
+// Overwrites fields by the table's; unknown keys and wrong types fail.
+void assign_config(RunConfig& config, const toml::table& table, const std::string& source);
+
+template <class T>
+void assign_toml(T& field, const toml::node& node, const std::string& where) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    // hidden = 100 is as good as hidden = "100".
+    if (const auto integer = node.value_exact<std::int64_t>()) {
+      field = std::to_string(*integer);
+      return;
+    }
+    const auto text = node.value_exact<std::string>();
+    require(text.has_value(), "{}: a text is needed", where);
+    field = *text;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const auto number = node.value<double>();
+    require(number.has_value() && !node.is_boolean(), "{}: a number is needed", where);
+    field = *number;
+  } else {
+    const auto number = node.value_exact<std::int64_t>();
+    require(number.has_value(), "{}: a whole number is needed", where);
+    require(std::is_signed_v<T> || *number >= 0, "{}: a number that is not negative is needed", where);
+    field = static_cast<T>(*number);
+  }
+}
+
+}  // namespace harmonium::cli

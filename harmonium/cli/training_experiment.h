@@ -1,0 +1,34 @@
+// Experiments of kind "training": the same data learnt by several runs, each judged along its way.
+//
+//   test = "mnist:test"          train = "mnist:train"     train_limit = 10000     (train may be left out)
+//   chains = 100                 betas = 10000             method = "auto"         minutes = 20
+//   [config]     any option of a run         [[run]]  name, and options that override [config]
+//   [[expected]] run, updates, value, tolerance, source, data (else: test)
+//   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
+#pragma once
+
+#include "harmonium/cli/experiment_file.h"
+#include "harmonium/cli/judge.h"
+#include "harmonium/report/comparison.h"
+
+namespace harmonium::cli {
+
+struct PlannedRun {
+  std::string name;
+  RunConfig config;
+};
+
+struct TrainingExperiment {
+  std::string test, train, method = "auto";
+  std::int64_t train_limit = 0, test_limit = 0, chains = 100, betas = 10'000;
+  double minutes = 0;  // about how long all takes on a common machine; 0: not known
+  std::vector<PlannedRun> runs;
+  std::vector<Expectation> expected;
+
+  [[nodiscard]] std::vector<JudgingData> judging_data() const;
+  [[nodiscard]] JudgeOptions judge_options() const;
+};
+
+[[nodiscard]] TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool quick);
+
+}  // namespace harmonium::cli

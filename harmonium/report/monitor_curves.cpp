@@ -1,0 +1,41 @@
+#include "harmonium/report/monitor_curves.h"
+
+namespace harmonium {
+
+const std::vector<MonitorCurve>& monitor_curves() {
+  static const std::vector<MonitorCurve> curves = {
+      {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
+       "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
+       "local structure; it is not a likelihood."},
+      {"free_energy_gap", "Free-energy gap", "nats",
+       "Mean free energy of validation rows minus that of training rows. A steady rise means the model is fitting the "
+       "training rows themselves."},
+      {"reconstruction_error", "Reconstruction error", "squared error per row",
+       "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+      {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
+  };
+  return curves;
+}
+
+Chart monitor_chart(const MonitorCurve& curve) {
+  Chart chart;
+  chart.id = curve.metric;
+  chart.title = curve.title;
+  chart.x_label = "updates";
+  chart.y_label = curve.y_label;
+  chart.caption = curve.caption;
+  return chart;
+}
+
+Series monitor_series(const MonitorCurve& curve, const std::string& name, const std::vector<MetricsRow>& rows) {
+  Series series{.name = name, .x = {}, .y = {}, .low = {}, .high = {}};
+  for (const MetricsRow& row : rows) {
+    const auto value = row.values.find(curve.metric);
+    if (value == row.values.end()) continue;
+    series.x.push_back(static_cast<double>(row.update));
+    series.y.push_back(value->second);
+  }
+  return series;
+}
+
+}  // namespace harmonium
