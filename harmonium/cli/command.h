@@ -39,6 +39,7 @@ void add_train(CLI::App& app);
 void add_resume(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_sample(CLI::App& app);
+void add_fisher(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_report(CLI::App& app);

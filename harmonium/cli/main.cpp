@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   cli::add_resume(app);
   cli::add_evaluate(app);
   cli::add_sample(app);
+  cli::add_fisher(app);
   cli::add_compare(app);
   cli::add_reproduce(app);
   cli::add_report(app);

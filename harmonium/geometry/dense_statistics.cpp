@@ -82,10 +82,15 @@ Moments DenseStatistics::covariance_product(const Moments& direction) const {
 
 Eigenpairs DenseStatistics::leading_eigenpairs(std::int64_t count) const {
   count = std::min(count, index_.dimension());
-  if (index_.dimension() > decomposed_whole && count < index_.dimension() / 10)
-    return subspace_iteration(covariance_, count);
-  const auto [values, vectors] = at::linalg_eigh(covariance_);
-  return {.values = values.flip(0).narrow(0, 0, count), .vectors = vectors.flip(1).narrow(1, 0, count)};
+  if (!known_pairs_.values.defined() || known_pairs_.values.size(0) < count) {
+    if (index_.dimension() > decomposed_whole && count < index_.dimension() / 10) {
+      known_pairs_ = subspace_iteration(covariance_, count);
+    } else {
+      const auto [values, vectors] = at::linalg_eigh(covariance_);
+      known_pairs_ = {.values = values.flip(0), .vectors = vectors.flip(1)};
+    }
+  }
+  return {.values = known_pairs_.values.narrow(0, 0, count), .vectors = known_pairs_.vectors.narrow(1, 0, count)};
 }
 
 }  // namespace harmonium

@@ -18,9 +18,11 @@ class DenseStatistics final : public ModelStatistics {
   [[nodiscard]] Moments mean_square() const override;
   [[nodiscard]] at::Tensor covariance(const at::Tensor& places) const override;
   [[nodiscard]] Moments covariance_product(const Moments& direction) const override;
-  // By subspace iteration where the matrix is too large to be decomposed as a whole.
+  // By subspace iteration where the matrix is too large to be decomposed as a whole. Kept for the next question.
   [[nodiscard]] Eigenpairs leading_eigenpairs(std::int64_t count) const override;
 
+  // All pairs that were found on the way: every one of a small matrix.
+  [[nodiscard]] const Eigenpairs& known_eigenpairs() const { return known_pairs_; }
   [[nodiscard]] const at::Tensor& covariance() const { return covariance_; }
 
  private:
@@ -30,6 +32,7 @@ class DenseStatistics final : public ModelStatistics {
   StatisticIndex index_;
   Moments mean_;
   at::Tensor flat_mean_, covariance_;
+  mutable Eigenpairs known_pairs_;
 };
 
 }  // namespace harmonium

@@ -10,22 +10,17 @@ namespace {
 
 constexpr double most_damping = 1e6;
 
-// Two different places in u for every product, drawn by the counter-based generator.
-std::pair<at::Tensor, at::Tensor> draw_parents(std::int64_t rows, std::int64_t columns, std::int64_t units, Key key) {
-  at::Tensor first = at::empty({rows, columns}, at::kLong), second = at::empty({rows, columns}, at::kLong);
-  const auto draw = [&](std::uint64_t number, std::int64_t below) {
-    return static_cast<std::int64_t>(key.fold_in(number).bits() % static_cast<std::uint64_t>(below));
+// For every product a unit of the lower and a unit of the upper layer, as places in u.
+std::pair<at::Tensor, at::Tensor> draw_parents(const StatisticIndex& index, const EdgeInfo& edge, Key key) {
+  const auto draw = [&](std::size_t layer, std::uint64_t stream) {
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < index.width(edge.lower) * index.width(edge.upper); ++i)
+      places.push_back(index.unary_begin(layer) +
+                       static_cast<std::int64_t>(key.fold_in(stream).fold_in(static_cast<std::uint64_t>(i)).bits() %
+                                                 static_cast<std::uint64_t>(index.width(layer))));
+    return at::tensor(places, at::kLong).view({index.width(edge.lower), index.width(edge.upper)});
   };
-  auto a = first.accessor<std::int64_t, 2>();
-  auto b = second.accessor<std::int64_t, 2>();
-  std::uint64_t number = 0;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) {
-      a[i][j] = draw(number++, units);
-      b[i][j] = draw(number++, units - 1);
-      if (b[i][j] >= a[i][j]) ++b[i][j];  // any but the first
-    }
-  return {first, second};
+  return {draw(edge.lower, 0), draw(edge.upper, 1)};
 }
 
 }  // namespace
@@ -34,11 +29,9 @@ Fang::Fang(const Topology& topology, const Moments& shape, const MetricOptions& 
     : options_(options), parents_(parents), gaussian_(topology, shape), edges_(topology.edges.size()) {
   require(options.damping >= 0, "the damping must not be negative, it is {}", options.damping);
   if (parents == FangParents::own) return;
-  const StatisticIndex& index = gaussian_.index();
   for (std::size_t edge = 0; edge < edges_.size(); ++edge)
     std::tie(edges_[edge].first_parent, edges_[edge].second_parent) =
-        draw_parents(index.width(topology.edges[edge].lower), index.width(topology.edges[edge].upper),
-                     index.unary_size(), Key(options.seed).fold_in(edge));
+        draw_parents(gaussian_.index(), topology.edges[edge], Key(options.seed).fold_in(edge));
 }
 
 bool Fang::indicators(std::size_t edge) const {

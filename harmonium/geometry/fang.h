@@ -9,7 +9,8 @@
 // the diagonal of Σ_u and of each 3 × 3 covariance of (x, y, m).
 //
 // Cost: observe, two products of rows × u²; refit O(|u|³); solve O(weights + |u|²). With random parents (the control of
-// the paper) each product is regressed on two units drawn at random instead: as many parameters, none of the structure.
+// the paper) each product is regressed on a random unit of either layer instead: as many parameters, none of the
+// structure.
 #pragma once
 
 #include "harmonium/geometry/factorized_gaussian.h"

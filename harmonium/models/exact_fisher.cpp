@@ -1,6 +1,9 @@
 #include "harmonium/models/exact_fisher.h"
 
+#include <ATen/TensorIndexing.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "harmonium/core/symmetric_product.h"
@@ -9,12 +12,59 @@ namespace harmonium {
 
 namespace {
 
-constexpr double mass_left_out = 1e-14;
-constexpr std::int64_t block_elements = 1 << 27;  // doubles of t̄ held at once: 1 GiB
+constexpr std::int64_t pattern_elements = 1 << 25;  // doubles of S(o) held at once: 256 MiB
+constexpr std::int64_t row_elements = 1 << 22;      // doubles of t̄ held at once
+constexpr std::size_t most_groups = 4;
 
-// One feature of the enumerated side and the statistics it makes with those of the summed block.
+at::Tensor range(std::int64_t begin, std::int64_t count) { return at::arange(begin, begin + count, at::kLong); }
+
+// A digit of the enumeration's numbers: a binary unit or a softmax group.
+struct Digit {
+  std::size_t layer = 0;
+  std::int64_t first_column = 0, values = 2, columns = 1;
+  std::int64_t stride = 1;  // what one step of the digit adds to the number
+};
+
+using DigitGroup = std::vector<Digit>;
+
+std::vector<Digit> digits_of(const BoltzmannMachine& machine, const EnumerationPlan& plan) {
+  std::vector<Digit> digits;
+  std::int64_t stride = 1;
+  for (const std::size_t layer : plan.enumerated) {
+    const Unit::Digit digit = machine.unit(layer).digit();
+    for (std::int64_t column = 0; column < machine.unit(layer).width(); column += digit.columns) {
+      digits.push_back({layer, column, digit.values, digit.columns, stride});
+      stride *= digit.values;
+    }
+  }
+  return digits;
+}
+
+// Groups of about as many states each.
+std::vector<DigitGroup> grouped(const std::vector<Digit>& digits) {
+  std::vector<DigitGroup> groups(std::min(most_groups, digits.size()));
+  std::vector<double> states(groups.size(), 1);
+  for (const Digit& digit : digits) {
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(states) - states.begin());
+    groups[least].push_back(digit);
+    states[least] *= static_cast<double>(digit.values);
+  }
+  return groups;
+}
+
+// What the digits add to a state's number, for every combination of their values.
+at::Tensor offsets_of(const DigitGroup& digits) {
+  at::Tensor offsets = at::zeros({1}, at::kLong);
+  for (const Digit& digit : digits)
+    offsets = (offsets.unsqueeze(1) + digit.stride * range(0, digit.values).unsqueeze(0)).reshape(-1);
+  return offsets;
+}
+
+// One feature of the enumerated side and the statistics it makes with those of the summed block. The first is the
+// constant.
 struct Feature {
-  at::Tensor on;       // rows in which it is one, as a byte mask; undefined for the constant
+  std::size_t layer = 0;
+  std::int64_t column = -1;
   at::Tensor columns;  // statistics t of the summed block
   at::Tensor places;   // in g, of t × feature
 };
@@ -27,177 +77,242 @@ class Layout {
       begin_[name] = dimension_;
       dimension_ += value.numel();
     }
+    std::vector<at::Tensor> own;
     for (const std::size_t layer : plan.summed) {
       summed_begin_[layer] = summed_size_;
       for (const std::string& name : machine.topology().layers[layer].parameters) {
-        const std::int64_t width = machine.unit(layer).width();
-        constant_places_.push_back(range(begin_.at(name), width));
-        summed_size_ += width;
+        own.push_back(range(begin_.at(name), machine.unit(layer).width()));
+        summed_size_ += machine.unit(layer).width();
       }
     }
+    features_.push_back({.columns = range(0, summed_size_), .places = at::cat(own)});
+    for (const std::size_t layer : plan.enumerated)
+      for (std::int64_t column = 0; column < machine.unit(layer).width(); ++column) add_feature(layer, column);
   }
 
   [[nodiscard]] std::int64_t dimension() const { return dimension_; }
   [[nodiscard]] std::int64_t summed_size() const { return summed_size_; }
-  [[nodiscard]] std::int64_t feature_count() const {
-    std::int64_t total = 1;
-    for (const std::size_t layer : plan_.enumerated) total += machine_.unit(layer).width();
-    return total;
-  }
-
-  [[nodiscard]] std::vector<Feature> features(const State& state) const {
-    std::vector<Feature> result;
-    result.push_back({.on = {}, .columns = range(0, summed_size_), .places = at::cat(constant_places_)});
-    for (const std::size_t layer : plan_.enumerated)
-      for (std::int64_t unit = 0; unit < machine_.unit(layer).width(); ++unit) {
-        std::vector<at::Tensor> columns, places;
-        for (const EdgeInfo& edge : machine_.topology().edges) {
-          if (edge.lower != layer && edge.upper != layer) continue;
-          const std::size_t other = edge.lower == layer ? edge.upper : edge.lower;
-          if (!summed_begin_.contains(other)) continue;
-          const std::int64_t width = machine_.unit(other).width(), stride = machine_.unit(edge.upper).width();
-          columns.push_back(range(summed_begin_.at(other), width));
-          const std::int64_t first = begin_.at(edge.weights);
-          places.push_back(edge.upper == layer ? first + unit + stride * range(0, width)
-                                               : first + unit * stride + range(0, width));
-        }
-        if (columns.empty()) continue;
-        result.push_back({.on = state.layers[layer].select(1, unit).gt(0.5).contiguous(),
-                          .columns = at::cat(columns),
-                          .places = at::cat(places)});
-      }
-    return result;
-  }
+  [[nodiscard]] const std::vector<Feature>& features() const { return features_; }
 
   // Statistics that are known given the enumerated layers: their own, and products of edges among them.
-  [[nodiscard]] std::pair<at::Tensor, at::Tensor> known(const State& state) const {
-    std::vector<at::Tensor> values, places;
-    for (const std::size_t layer : plan_.enumerated) {
-      const std::vector<at::Tensor> statistics = machine_.unit(layer).statistics(state.layers[layer]);
-      for (std::size_t i = 0; i < statistics.size(); ++i) {
-        values.push_back(statistics[i]);
-        places.push_back(range(begin_.at(machine_.topology().layers[layer].parameters[i]), statistics[i].size(1)));
-      }
-    }
+  [[nodiscard]] at::Tensor known(const State& state) const {
+    std::vector<at::Tensor> values = {at::zeros({state.rows(), 0}, at::kDouble)};
+    for (const std::size_t layer : plan_.enumerated)
+      for (const at::Tensor& one : machine_.unit(layer).statistics(state.layers[layer])) values.push_back(one);
     for (const EdgeInfo& edge : machine_.topology().edges) {
       if (summed_begin_.contains(edge.lower) || summed_begin_.contains(edge.upper)) continue;
       const at::Tensor &x = state.layers[edge.lower], &y = state.layers[edge.upper];
       values.push_back((x.unsqueeze(2) * y.unsqueeze(1)).reshape({x.size(0), -1}));
-      places.push_back(range(begin_.at(edge.weights), values.back().size(1)));
     }
-    if (values.empty()) return {at::zeros({state.rows(), 0}, at::kDouble), at::zeros({0}, at::kLong)};
-    return {at::cat(values, 1), at::cat(places)};
+    return at::cat(values, 1);
+  }
+  [[nodiscard]] at::Tensor known_places() const {
+    std::vector<at::Tensor> places = {at::zeros({0}, at::kLong)};
+    for (const std::size_t layer : plan_.enumerated)
+      for (const std::string& name : machine_.topology().layers[layer].parameters)
+        places.push_back(range(begin_.at(name), machine_.unit(layer).width()));
+    for (const EdgeInfo& edge : machine_.topology().edges)
+      if (!summed_begin_.contains(edge.lower) && !summed_begin_.contains(edge.upper))
+        places.push_back(range(begin_.at(edge.weights), machine_.parameters()[edge.weights].numel()));
+    return at::cat(places);
   }
 
  private:
-  [[nodiscard]] static at::Tensor range(std::int64_t begin, std::int64_t count) {
-    return at::arange(begin, begin + count, at::kLong);
+  void add_feature(std::size_t layer, std::int64_t column) {
+    std::vector<at::Tensor> columns, places;
+    for (const EdgeInfo& edge : machine_.topology().edges) {
+      if (edge.lower != layer && edge.upper != layer) continue;
+      const std::size_t other = edge.lower == layer ? edge.upper : edge.lower;
+      if (!summed_begin_.contains(other)) continue;
+      const std::int64_t width = machine_.unit(other).width(), stride = machine_.unit(edge.upper).width();
+      columns.push_back(range(summed_begin_.at(other), width));
+      places.push_back(edge.upper == layer ? begin_.at(edge.weights) + column + stride * range(0, width)
+                                           : begin_.at(edge.weights) + column * stride + range(0, width));
+    }
+    if (!columns.empty()) features_.push_back({layer, column, at::cat(columns), at::cat(places)});
   }
 
   const BoltzmannMachine& machine_;
   const EnumerationPlan& plan_;
   std::map<std::string, std::int64_t> begin_;
   std::map<std::size_t, std::int64_t> summed_begin_;  // layers of the summed block: place of their first statistic in t
-  std::vector<at::Tensor> constant_places_;
+  std::vector<Feature> features_;
   std::int64_t dimension_ = 0, summed_size_ = 0;
 };
 
-struct KeptStates {
-  at::Tensor numbers, probabilities;
-};
-
-KeptStates keep_states(const BoltzmannMachine& machine, const EnumerationPlan& plan) {
-  std::vector<at::Tensor> parts;
-  for_each_state(machine, plan, [&](const State&, const at::Tensor& log_weight) { parts.push_back(log_weight); });
-  const auto [probabilities, order] = at::softmax(at::cat(parts), 0).sort(0, /*descending=*/true);
-  // Mass of a state and all less probable ones, summed from the small end so that nothing is lost.
-  const at::Tensor tail = probabilities.flip(0).cumsum(0).flip(0);
-  const std::int64_t kept = std::max<std::int64_t>(1, tail.gt(mass_left_out).sum().item<std::int64_t>());
-  return {order.narrow(0, 0, kept), probabilities.narrow(0, 0, kept)};
-}
-
-// Adds a block at rows × columns of the matrix, and its transpose at the mirrored place.
-void add_block(at::Tensor& matrix, const at::Tensor& rows, const at::Tensor& columns, const at::Tensor& block,
-               bool mirrored) {
-  const std::int64_t dimension = matrix.size(0);
-  at::Tensor flat = matrix.view(-1);
-  for (std::int64_t i = 0; i < rows.size(0); ++i) {
-    const std::int64_t row = rows[i].item<std::int64_t>();
-    flat.index_add_(0, columns + row * dimension, block[i]);
-    if (mirrored) flat.index_add_(0, columns * dimension + row, block[i]);
-  }
-}
-
-// Everything about one block of states.
-class Accumulator {
+// Sums over the states, and the matrix they make.
+class Enumeration {
  public:
-  Accumulator(const BoltzmannMachine& machine, const EnumerationPlan& plan, const Layout& layout)
-      : machine_(machine),
-        plan_(plan),
-        layout_(layout),
-        second_(at::zeros({layout.dimension(), layout.dimension()}, at::kDouble)) {}
-
-  void add(const State& state, const at::Tensor& probabilities, const std::function<void()>& tick) {
-    fields_ = machine_.fields(plan_.summed, state);
+  Enumeration(const BoltzmannMachine& machine, const EnumerationPlan& plan,
+              const std::function<void(std::int64_t, std::int64_t)>& progress)
+      : machine_(machine), plan_(plan), layout_(machine, plan), progress_(progress) {
     std::vector<at::Tensor> parts;
-    for (const std::size_t layer : plan_.summed)
-      for (const at::Tensor& one :
-           machine_.unit(layer).expected_statistics(fields_[layer], machine_.layer_parameters(layer)))
-        parts.push_back(one);
-    const at::Tensor root = probabilities.sqrt().unsqueeze(1);
-    const at::Tensor expected = at::cat(parts, 1).mul_(root);  // √p t̄
-    const auto [known, known_places] = layout_.known(state);
-    const at::Tensor scaled_known = known * root;
-    if (known.size(1) > 0) add_block(second_, known_places, known_places, symmetric_product(scaled_known), false);
-    const std::vector<Feature> features = layout_.features(state);
-    for (std::size_t a = 0; a < features.size(); ++a) {
-      const at::Tensor rows_a = features[a].on.defined() ? features[a].on.nonzero().squeeze(1) : at::Tensor();
-      const auto at_rows = [](const at::Tensor& from, const at::Tensor& rows) {
-        return rows.defined() ? from.index_select(0, rows) : from;
-      };
-      if (known.size(1) > 0)
-        add_block(second_, features[a].places, known_places,
-                  at_rows(expected, rows_a).index_select(1, features[a].columns).t().mm(at_rows(scaled_known, rows_a)),
-                  true);
-      for (std::size_t b = 0; b <= a; ++b) {
-        const at::Tensor rows =
-            features[b].on.defined() ? (features[a].on * features[b].on).nonzero().squeeze(1) : rows_a;
-        add_pair(features[a], features[b], at_rows(expected, rows), rows, probabilities, a != b);
-        tick();
-      }
-    }
+    for_each_state(machine, plan, [&](const State&, const at::Tensor& log_weight) { parts.push_back(log_weight); });
+    probabilities_ = at::softmax(at::cat(parts), 0);
+    second_ = at::zeros({layout_.dimension(), layout_.dimension()}, at::kDouble);
   }
 
-  [[nodiscard]] at::Tensor& second_moment() { return second_; }
+  [[nodiscard]] Moments mean() const {
+    Moments sum = machine_.parameters().zeros_like();
+    for_each_block([&](const State& state, const at::Tensor& p) {
+      sum.add_(machine_.moments(state, machine_.fields(plan_.summed, state), p));
+    });
+    return sum;
+  }
+
+  [[nodiscard]] at::Tensor second_moment() {
+    const std::vector<DigitGroup> groups = grouped(digits_of(machine_, plan_));
+    std::vector<std::pair<DigitGroup, DigitGroup>> passes;  // outer and inner digits
+    for (std::size_t a = 0; a < groups.size(); ++a)
+      for (std::size_t b = a + 1; b < groups.size(); ++b) {
+        passes.emplace_back();
+        for (std::size_t c = 0; c < groups.size(); ++c)
+          std::ranges::copy(groups[c],
+                            std::back_inserter(c == a || c == b ? passes.back().first : passes.back().second));
+      }
+    if (passes.empty()) passes.emplace_back(groups.empty() ? DigitGroup() : groups.front(), DigitGroup());
+    for (const auto& [outer, inner] : passes) {
+      run_pass(outer, inner, static_cast<std::int64_t>(passes.size()));
+      ++passes_done_;
+    }
+    add_known();
+    return second_;
+  }
 
  private:
-  void add_pair(const Feature& a, const Feature& b, const at::Tensor& rows, const at::Tensor& chosen,
-                const at::Tensor& probabilities, bool mirrored) {
-    at::Tensor block;
-    const bool whole = a.columns.equal(b.columns);
-    if (whole) {
-      block = symmetric_product(a.columns.size(0) == rows.size(1) ? rows : rows.index_select(1, a.columns));
-    } else {
-      block = rows.index_select(1, a.columns).t().mm(rows.index_select(1, b.columns));
+  using Pair = std::pair<std::size_t, std::size_t>;  // of features, the first not before the second
+
+  // All states in order, with their probabilities.
+  void for_each_block(const std::function<void(const State&, const at::Tensor&)>& visit) const {
+    const std::int64_t total = probabilities_.size(0), rows = rows_at_once(total);
+    for (std::int64_t first = 0; first < total; first += rows) {
+      const at::Tensor numbers = range(first, std::min(rows, total - first));
+      visit(enumerated_states(machine_, plan_, numbers), probabilities_.index_select(0, numbers));
     }
-    const at::Tensor weights = chosen.defined() ? probabilities.index_select(0, chosen) : probabilities;
-    at::Tensor within = at::zeros({layout_.summed_size(), layout_.summed_size()}, at::kDouble);
-    for (std::int64_t begin = 0; const std::size_t layer : plan_.summed) {
-      const at::Tensor field = chosen.defined() ? fields_[layer].index_select(0, chosen) : fields_[layer];
-      const at::Tensor covariance =
-          machine_.unit(layer).conditional_covariance(field, machine_.layer_parameters(layer), weights);
-      within.narrow(0, begin, covariance.size(0)).narrow(1, begin, covariance.size(0)).copy_(covariance);
-      begin += covariance.size(0);
+  }
+  [[nodiscard]] std::int64_t rows_at_once(std::int64_t total) const {
+    return std::clamp<std::int64_t>(row_elements / std::max<std::int64_t>(1, layout_.summed_size()), 1, total);
+  }
+
+  // Which features the outer digits decide, and the pairs among them that no earlier pass has summed.
+  [[nodiscard]] std::vector<Pair> new_pairs(const DigitGroup& outer) {
+    const auto decided = [&](std::size_t feature) {
+      const Feature& one = layout_.features()[feature];
+      return one.column < 0 || std::ranges::any_of(outer, [&](const Digit& digit) {
+               return digit.layer == one.layer && one.column >= digit.first_column &&
+                      one.column < digit.first_column + digit.columns;
+             });
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t a = 0; a < layout_.features().size(); ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        if (decided(a) && decided(b) && !done_.contains({a, b})) {
+          pairs.emplace_back(a, b);
+          done_[{a, b}] = true;
+        }
+    return pairs;
+  }
+
+  void run_pass(const DigitGroup& outer, const DigitGroup& inner, std::int64_t passes) {
+    const std::vector<Pair> pairs = new_pairs(outer);
+    const at::Tensor patterns = offsets_of(outer), rest = offsets_of(inner);
+    const std::int64_t width = layout_.summed_size(), count = patterns.size(0);
+    const std::int64_t at_once = std::clamp<std::int64_t>(pattern_elements / (width * width), 1, count);
+    at::Tensor sums = at::zeros({static_cast<std::int64_t>(pairs.size()), width * width}, at::kDouble);
+    at::Tensor some = at::empty({at_once, width, width}, at::kDouble);
+    for (std::int64_t first = 0; first < count; first += at_once) {
+      const std::int64_t here = std::min(at_once, count - first);
+      for (std::int64_t k = 0; k < here; ++k) {
+        sum_over(patterns[first + k] + rest, some[k]);
+        if (progress_) progress_(passes_done_ * count + first + k + 1, passes * count);
+      }
+      sums.addmm_(indicators(pairs, patterns.narrow(0, first, here)), some.narrow(0, 0, here).view({here, -1}));
     }
-    block.add_(within.index_select(0, a.columns).index_select(1, b.columns));
-    add_block(second_, a.places, b.places, block, mirrored);
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      put(layout_.features()[pairs[k].first], layout_.features()[pairs[k].second],
+          sums[static_cast<std::int64_t>(k)].view({width, width}));
+  }
+
+  // Σ p (t̄ t̄ᵀ + Cov(t | y)) over the given states.
+  void sum_over(const at::Tensor& numbers, at::Tensor target) const {
+    target.zero_();
+    const std::int64_t rows = rows_at_once(numbers.size(0));
+    for (std::int64_t first = 0; first < numbers.size(0); first += rows) {
+      const at::Tensor chosen = numbers.narrow(0, first, std::min(rows, numbers.size(0) - first));
+      const at::Tensor p = probabilities_.index_select(0, chosen);
+      const State state = enumerated_states(machine_, plan_, chosen);
+      std::vector<at::Tensor> expected;
+      for (std::int64_t begin = 0; const std::size_t layer : plan_.summed) {
+        const Unit::Parameters theta = machine_.layer_parameters(layer);
+        const at::Tensor field = machine_.field(layer, state);
+        for (const at::Tensor& one : machine_.unit(layer).expected_statistics(field, theta)) expected.push_back(one);
+        const at::Tensor covariance = machine_.unit(layer).conditional_covariance(field, theta, p);
+        target.narrow(0, begin, covariance.size(0)).narrow(1, begin, covariance.size(0)).add_(covariance);
+        begin += covariance.size(0);
+      }
+      target.add_(
+          symmetric_product((expected.size() == 1 ? expected.front() : at::cat(expected, 1)) * p.sqrt().unsqueeze(1)));
+    }
+  }
+
+  // pairs × patterns: one where both features are on.
+  [[nodiscard]] at::Tensor indicators(const std::vector<Pair>& pairs, const at::Tensor& patterns) const {
+    const State state = enumerated_states(machine_, plan_, patterns);
+    const auto on = [&](std::size_t feature) {
+      const Feature& one = layout_.features()[feature];
+      return one.column < 0 ? at::ones({patterns.size(0)}, at::kDouble) : state.layers[one.layer].select(1, one.column);
+    };
+    std::vector<at::Tensor> rows = {};
+    for (const auto& [a, b] : pairs) rows.push_back(on(a) * on(b));
+    return rows.empty() ? at::zeros({0, patterns.size(0)}, at::kDouble) : at::stack(rows);
+  }
+
+  void put(const Feature& a, const Feature& b, const at::Tensor& sum) {
+    const at::Tensor block = sum.index_select(0, a.columns).index_select(1, b.columns);
+    put_block(a.places, b.places, block);
+  }
+
+  void put_block(const at::Tensor& rows, const at::Tensor& columns, const at::Tensor& block) {
+    second_.index_put_({rows.unsqueeze(1), columns.unsqueeze(0)}, block);
+    second_.index_put_({columns.unsqueeze(1), rows.unsqueeze(0)}, block.t());
+  }
+
+  // Products with statistics that the enumerated layers decide.
+  void add_known() {
+    const at::Tensor places = layout_.known_places();
+    if (places.size(0) == 0) return;
+    const std::size_t features = layout_.features().size();
+    at::Tensor own = at::zeros({places.size(0), places.size(0)}, at::kDouble);
+    std::vector<at::Tensor> cross(features);
+    for_each_block([&](const State& state, const at::Tensor& probabilities) {
+      const at::Tensor known = layout_.known(state), p = probabilities.unsqueeze(1);
+      own.addmm_((known * p).t(), known);
+      std::vector<at::Tensor> parts;
+      for (const std::size_t layer : plan_.summed)
+        for (const at::Tensor& one :
+             machine_.unit(layer).expected_statistics(machine_.field(layer, state), machine_.layer_parameters(layer)))
+          parts.push_back(one);
+      const at::Tensor expected = at::cat(parts, 1).mul_(p);
+      for (std::size_t k = 0; k < features; ++k) {
+        const Feature& one = layout_.features()[k];
+        const at::Tensor scaled =
+            one.column < 0 ? known : known * state.layers[one.layer].select(1, one.column).unsqueeze(1);
+        const at::Tensor sum = expected.t().mm(scaled);
+        cross[k] = cross[k].defined() ? cross[k].add_(sum) : sum;
+      }
+    });
+    put_block(places, places, own);
+    for (std::size_t k = 0; k < features; ++k)
+      put_block(layout_.features()[k].places, places, cross[k].index_select(0, layout_.features()[k].columns));
   }
 
   const BoltzmannMachine& machine_;
   const EnumerationPlan& plan_;
-  const Layout& layout_;
-  Fields fields_;
-  at::Tensor second_;
+  Layout layout_;
+  std::function<void(std::int64_t, std::int64_t)> progress_;
+  at::Tensor probabilities_, second_;
+  std::map<Pair, bool> done_;
+  std::int64_t passes_done_ = 0;
 };
 
 }  // namespace
@@ -206,11 +321,9 @@ FisherPlan plan_exact_fisher(const BoltzmannMachine& machine, int max_bits) {
   FisherPlan plan{.states = plan_enumeration(machine, max_bits)};
   const Layout layout(machine, plan.states);
   plan.dimension = layout.dimension();
-  const auto dimension = static_cast<double>(plan.dimension), width = static_cast<double>(layout.summed_size()),
-             features = static_cast<double>(layout.feature_count());
-  const double rows = std::min(plan.states.states, static_cast<double>(block_elements) / width);
-  plan.bytes = 8 * (dimension * dimension + 2 * rows * width + 4 * plan.states.states);
-  plan.products = features * (features + 1) / 2 * plan.states.states / 4 * width * width * 0.6;
+  const auto dimension = static_cast<double>(plan.dimension), width = static_cast<double>(layout.summed_size());
+  plan.bytes = 8 * (1.5 * dimension * dimension + pattern_elements + 6 * row_elements + 3 * plan.states.states);
+  plan.products = 6 * plan.states.states * width * width * 0.6;
   return plan;
 }
 
@@ -218,30 +331,10 @@ ExactFisher exact_fisher(const BoltzmannMachine& machine, int max_bits,
                          const std::function<void(std::int64_t, std::int64_t)>& progress) {
   const BoltzmannMachine precise = machine.to(at::kDouble);
   const EnumerationPlan plan = plan_exact_fisher(precise, max_bits).states;
-  const Layout layout(precise, plan);
-  const KeptStates kept = keep_states(precise, plan);
-  const std::int64_t states = kept.numbers.size(0);
-  const std::int64_t at_once =
-      std::clamp<std::int64_t>(block_elements / std::max<std::int64_t>(1, layout.summed_size()), 1, states);
-  const std::int64_t blocks = (states + at_once - 1) / at_once, features = layout.feature_count();
-  Accumulator accumulator(precise, plan, layout);
-  ExactFisher result{
-      .mean = precise.parameters().zeros_like(), .covariance = {}, .states_used = states, .states = plan.states};
-  std::int64_t done = 0;
-  const auto tick = [&] {
-    ++done;
-    if (progress)
-      progress(std::min(done, blocks * features * (features + 1) / 2), blocks * features * (features + 1) / 2);
-  };
-  for (std::int64_t first = 0; first < states; first += at_once) {
-    const std::int64_t count = std::min(at_once, states - first);
-    const State state = enumerated_states(precise, plan, kept.numbers.narrow(0, first, count));
-    const at::Tensor probabilities = kept.probabilities.narrow(0, first, count);
-    accumulator.add(state, probabilities, tick);
-    result.mean.add_(precise.moments(state, precise.fields(plan.summed, state), probabilities));
-  }
+  Enumeration enumeration(precise, plan, progress);
+  ExactFisher result{.mean = enumeration.mean(), .covariance = enumeration.second_moment()};
   const at::Tensor mean = result.mean.flatten();
-  result.covariance = accumulator.second_moment().addr_(mean, mean, 1, -1);
+  result.covariance.addr_(mean, mean, 1, -1);
   return result;
 }
 

@@ -121,7 +121,7 @@ Picture tile_images(const at::Tensor& images, ImageShape shape, const TileOption
     const float* const value = table.data_ptr<float>() + image * values;
     const std::int64_t top = gap + image / columns * cell_height, left = gap + image % columns * cell_width;
     const double largest = diverging ? largest_finite_magnitude(value, values) : 1.0;
-    const double scale = largest > 0 ? largest : 1.0;
+    const double scale = diverging && options.scale > 0 ? options.scale : largest > 0 ? largest : 1.0;
     for (std::int64_t i = 0; i < values; ++i)
       if (std::isfinite(value[i]))
         canvas.fill(top + i / shape.width * zoom, left + i % shape.width * zoom, zoom, zoom,

@@ -35,6 +35,7 @@ struct TileOptions {
   std::int64_t columns = 0;  // images per row; 0: the grid about half again as wide as high
   std::int64_t zoom = 0;     // pixels per value; 0: the least that makes an image's longer side 48 pixels
   std::int64_t gap = 2;      // pixels between images and around the grid
+  double scale = 0;          // diverging: the magnitude of full colour; 0: each image's own largest
 };
 
 // images: N × n with n <= height * width of `shape`; cells beyond n are painted like the gap.

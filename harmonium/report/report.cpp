@@ -61,6 +61,25 @@ std::string render_gallery(const Gallery& gallery) {
       gallery.picture.height, escape_html(alternative), caption);
 }
 
+std::string render_table(const Table& table) {
+  std::string head, body;
+  for (std::size_t i = 0; i < table.header.size(); ++i)
+    head += format("<th scope=\"col\"{}>{}</th>", i == 0 ? "" : " class=\"number\"", escape_html(table.header[i]));
+  for (const std::vector<std::string>& row : table.rows) {
+    body += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      body += i == 0 ? format("<th scope=\"row\">{}</th>", escape_html(row[i]))
+                     : format("<td class=\"number\">{}</td>", escape_html(row[i]));
+    body += "</tr>\n";
+  }
+  const std::string caption =
+      table.caption.empty() ? "" : format("<p class=\"note\">{}</p>\n", escape_html(table.caption));
+  return format(
+      "<div id=\"table-{}\"><h3>{}</h3>\n<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}"
+      "</tbody></table></div>\n{}</div>\n",
+      escape_html(table.id), escape_html(table.title), head, body, caption);
+}
+
 // Text to take away, with a button that report.js shows where copying works.
 std::string render_code(std::string_view id, std::string_view text) {
   return format(
@@ -73,6 +92,11 @@ Part render_part(ReportSection section, const ReportContent& content, const std:
   switch (section) {
     case ReportSection::estimates:
       return {"estimates", "Estimates", content.estimates.empty() ? "" : render_estimates(content.estimates)};
+    case ReportSection::tables: {
+      std::string tables;
+      for (const Table& table : content.tables) tables += render_table(table);
+      return {"tables", "Tables", tables};
+    }
     case ReportSection::charts: {
       std::string figures;
       for (const Chart& chart : charts) figures += render_figure(chart);

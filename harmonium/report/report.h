@@ -47,7 +47,14 @@ struct EstimateRow {
   std::string note;  // "10 000 images, threshold binarization"
 };
 
-enum class ReportSection { estimates, charts, galleries, configuration, reproduce };
+// Numbers side by side. Cells are text; columns after the first are set as numbers.
+struct Table {
+  std::string id, title, caption;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
+enum class ReportSection { estimates, tables, charts, galleries, configuration, reproduce };
 
 struct ReportContent {
   std::string title, subtitle;
@@ -57,12 +64,13 @@ struct ReportContent {
   std::vector<Chart> charts;
   std::vector<Gallery> galleries;
   std::vector<EstimateRow> estimates;
+  std::vector<Table> tables;
   std::string configuration;           // TOML text
   std::vector<std::string> reproduce;  // shell lines
   std::string footer;
   // Sections in the order of the page; one that has nothing to show is left out.
-  std::vector<ReportSection> order = {ReportSection::estimates, ReportSection::charts, ReportSection::galleries,
-                                      ReportSection::configuration, ReportSection::reproduce};
+  std::vector<ReportSection> order = {ReportSection::estimates, ReportSection::tables,        ReportSection::charts,
+                                      ReportSection::galleries, ReportSection::configuration, ReportSection::reproduce};
 };
 
 // An estimate as one line: value in nats, interval and kind.

@@ -21,6 +21,7 @@ class Softmax final : public Unit {
   [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
   [[nodiscard]] std::optional<double> state_count() const override;
   [[nodiscard]] at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const override;
+  [[nodiscard]] Digit digit() const override { return {.values = states_, .columns = states_}; }
   [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
 
  private:

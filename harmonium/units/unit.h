@@ -71,6 +71,12 @@ class Unit {
   // How many states the layer has, if finitely many (as a double: 2^784 fits), and states by number.
   [[nodiscard]] virtual std::optional<double> state_count() const { return std::nullopt; }
   [[nodiscard]] virtual at::Tensor states(const at::Tensor& numbers, at::ScalarType type) const;
+  // A state's number has one digit per independent part of the layer, the first part's being the fastest: how many
+  // values such a part takes and how many columns it has.
+  struct Digit {
+    std::int64_t values = 2, columns = 1;
+  };
+  [[nodiscard]] virtual Digit digit() const { return {}; }
   // Empty when rows of `state` are possible values of the layer (or means of them), else what is wrong with the first
   // bad one.
   [[nodiscard]] virtual std::string complaint(const at::Tensor& state) const = 0;
