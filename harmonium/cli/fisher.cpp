@@ -22,7 +22,8 @@ int fisher(const FisherCommand& command) {
   const fs::path folder = !command.out.empty()      ? fs::path(command.out)
                           : fs::is_directory(given) ? given
                                                     : fs::path("fisher-" + given.stem().string());
-  const FisherResult result = look_at_fisher(command.model, model, command.fisher, command.common);
+  const FisherResult result = look_at_fisher(given.filename().empty() ? command.model : given.filename().string(),
+                                             model, command.fisher, command.common);
   write_fisher(folder, result);
   if (command.common.json) {
     print_json(to_json(result));

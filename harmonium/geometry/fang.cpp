@@ -81,7 +81,7 @@ Regression Fang::regress(std::size_t edge, double damping) const {
   const at::Tensor r = second.narrow(0, lower, rows).narrow(1, upper, columns);  // E[m]
   // Mean and variance of the parents, and their covariance; a row or column where the parent is the product's own.
   at::Tensor p, q, first_variance, second_variance, covariance;
-  const at::Tensor variance = second.diagonal() - mean.square() + damping;
+  const at::Tensor variance = second.diagonal() - mean.square();
   if (one.first_parent.defined()) {
     const auto pick = [&](const at::Tensor& from, const at::Tensor& places) {
       return from.index_select(0, places.reshape(-1)).view(places.sizes());
@@ -98,14 +98,27 @@ Regression Fang::regress(std::size_t edge, double damping) const {
     second_variance = variance.narrow(0, upper, columns).unsqueeze(0);
     covariance = r - p * q;
   }
-  const at::Tensor with_first = one.with_first.empty() ? r - r * p : one.with_first.get() - r * p;
-  const at::Tensor with_second = one.with_second.empty() ? r - r * q : one.with_second.get() - r * q;
-  const at::Tensor own = (one.square.empty() ? r : one.square.get()) - r * r + damping;
-  const at::Tensor determinant = first_variance * second_variance - covariance.square();
+  at::Tensor with_first = one.with_first.empty() ? r - r * p : one.with_first.get() - r * p;
+  at::Tensor with_second = one.with_second.empty() ? r - r * q : one.with_second.get() - r * q;
+  at::Tensor own = (one.square.empty() ? r : one.square.get()) - r * r;
+  const bool centered = options_.centered_damping && parents_ == FangParents::own;
+  if (centered) {
+    // Of (x − p)(y − q) = m − q x − p y + pq instead of m.
+    own = own + q.square() * first_variance + p.square() * second_variance - 2 * q * with_first - 2 * p * with_second +
+          2 * p * q * covariance;
+    with_first = with_first - q * first_variance - p * covariance;
+    with_second = with_second - q * covariance - p * second_variance;
+  }
+  const at::Tensor first_damped = first_variance + damping, second_damped = second_variance + damping;
+  const at::Tensor determinant = first_damped * second_damped - covariance.square();
   Regression result;
-  result.on_first = (second_variance * with_first - covariance * with_second) / determinant;
-  result.on_second = (first_variance * with_second - covariance * with_first) / determinant;
-  result.variance = own - result.on_first * with_first - result.on_second * with_second;
+  result.on_first = (second_damped * with_first - covariance * with_second) / determinant;
+  result.on_second = (first_damped * with_second - covariance * with_first) / determinant;
+  result.variance = own + damping - result.on_first * with_first - result.on_second * with_second;
+  if (centered) {
+    result.on_first = result.on_first + q;
+    result.on_second = result.on_second + p;
+  }
   result.first_parent = one.first_parent;
   result.second_parent = one.second_parent;
   return result;

@@ -21,7 +21,7 @@ struct Candidate {
 
 std::vector<Candidate> make_candidates(const Topology& topology, const Moments& shape,
                                        const FisherStudyOptions& options, bool with_blocks) {
-  MetricOptions metric{.damping = options.damping, .statistics_every = 1, .refit_every = 1};
+  MetricOptions metric{.damping = options.damping, .centered_damping = false, .statistics_every = 1, .refit_every = 1};
   std::vector<Candidate> all;
   const auto add = [&](std::string name, std::unique_ptr<Metric> one) {
     Candidate candidate{.name = std::move(name), .draws = {}};

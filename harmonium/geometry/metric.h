@@ -74,6 +74,7 @@ class Metric {
 // The published recipe of FANG; what a metric has no use for it ignores.
 struct MetricOptions {
   double damping = 0.01;               // added to the diagonal of every covariance that is inverted
+  bool centered_damping = true;        // fang: damp the covariance of centered products; false: of plain ones
   double time_scale = 100;             // updates over which statistics average
   std::int64_t statistics_every = 10;  // updates between observations
   std::int64_t refit_every = 100;      // updates between factorizations

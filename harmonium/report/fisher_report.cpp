@@ -74,7 +74,14 @@ Chart spectrum_chart(const FisherResult& result) {
 }
 
 Chart fraction_chart(const FisherResult& result) {
-  Series series{.name = "fraction", .x = {}, .y = to_vector(result.covariance_fractions), .low = {}, .high = {}};
+  // Further down the changes of means and covariances cancel each other and the fraction says nothing.
+  constexpr double least_of_largest = 1e-3;
+  const auto shown = result.eigenvalues.ge(least_of_largest * result.eigenvalues[0]).sum().item<std::int64_t>();
+  Series series{.name = "fraction",
+                .x = {},
+                .y = to_vector(result.covariance_fractions.narrow(0, 0, shown)),
+                .low = {},
+                .high = {}};
   for (std::size_t i = 0; i < series.y.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
   return {.id = "covariance_fraction",
           .title = "How much of each eigenvector changes covariances",
@@ -84,7 +91,8 @@ Chart fraction_chart(const FisherResult& result) {
           .series = {std::move(series)},
           .caption =
               "The rest is a change of the units' means, which moves every product of units along. Directions "
-              "of high curvature are mostly about means: what centering and FANG take out of the weights."};
+              "of high curvature are mostly about means: what centering and FANG take out of the weights. Shown down "
+              "to a thousandth of the largest eigenvalue; a fraction can pass one where both changes cancel."};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace harmonium {
 
 MetricOptions metric_options(const RunConfig& config) {
   return {.damping = config.damping,
+          .centered_damping = config.damping_of == "centered",
           .time_scale = config.statistics_averaging,
           .statistics_every = config.statistics_every,
           .refit_every = config.refit_every,

@@ -26,6 +26,7 @@ struct RunConfig {
   std::int64_t sweeps = 1;
   std::string optimizer = "fang";
   double damping = 0.01;
+  std::string damping_of = "centered";
   std::int64_t statistics_every = 10;
   double statistics_averaging = 100;
   std::int64_t refit_every = 100;
@@ -70,6 +71,7 @@ struct RunConfig {
     visitor("optimizer", self.optimizer,
             "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
+    visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
     visitor("statistics_averaging", self.statistics_averaging, "time-scale in updates of an optimizer's averages");
     visitor("refit_every", self.refit_every, "updates between an optimizer's factorizations");

@@ -53,7 +53,9 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
 
 void Trainer::step() {
   const Key key = key_.fold_in(static_cast<std::uint64_t>(update_));
-  const State data = machine_.observe(batches_.batch(update_));
+  std::vector<at::Tensor> values = batches_.batch(update_);
+  for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
+  const State data = machine_.observe(values);
   gradient_ = data_moments(machine_, data);
   const Moments model = negative_phase_->model_moments(machine_, data, key);
   const Cadence cadence = metric_->cadence();

@@ -63,6 +63,8 @@ void check_numbers(const RunConfig& config) {
   not_negative("--weight-decay", config.weight_decay);
   not_negative("--averaging", config.averaging);
   not_negative("--damping", config.damping);
+  require(config.damping_of == "centered" || config.damping_of == "plain",
+          "--damping-of {}: there are centered and plain", config.damping_of);
   require(config.statistics_averaging > 0, "--statistics-averaging must be positive, not {}",
           config.statistics_averaging);
   not_negative("--checkpoint-minutes", config.checkpoint_minutes);
