@@ -39,5 +39,7 @@ struct EmbeddedExperiment {
 
 // kind = "training"; see training_experiment.h. Returns the exit code.
 int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "fisher"; see reproduce_fisher.cpp.
+int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

@@ -132,6 +132,7 @@ FisherResult sampled(const Model& model, const FisherOptions& options, const Com
   result.eigenvalues = pairs.values;
   result.covariance_fractions = covariance_fractions(machine.topology(), result.mean, pairs.vectors);
   result.vectors = pairs.vectors.narrow(1, 0, std::min(options.eigenvectors, pairs.values.size(0))).clone();
+  if (!options.approximations) return result;
   FisherStudyOptions study{.damping = result.damping, .ranks = {}, .random_draws = 1, .seed = options.seed};
   for (const std::int64_t rank : options.ranks)
     if (rank < half) study.ranks.push_back(rank);
@@ -177,8 +178,9 @@ void print_fisher(const FisherResult& result) {
   fmt::print("{}: {} statistics, {}\n\n", result.model, result.dimension,
              result.exact ? fmt::format("exact, {:.0f} states enumerated", result.states)
                           : fmt::format("{} draws after {} sweeps", result.samples, result.sweeps));
-  fmt::print("{:<44} {:>12} {:>22} {:>11}\n", "approximation", result.exact ? "KL, nats" : "KL − diagonal", "",
-             "parameters");
+  if (!result.approximations.empty())
+    fmt::print("{:<44} {:>12} {:>22} {:>11}\n", "approximation", result.exact ? "KL, nats" : "KL − diagonal", "",
+               "parameters");
   for (const Approximation& one : result.approximations)
     fmt::print("{:<44} {:>12.1f} {:>22} {:>11}\n", describe_approximation(one.name), one.divergence,
                one.low == one.high ? "" : fmt::format("[{:.1f}, {:.1f}]", one.low, one.high), one.parameters);

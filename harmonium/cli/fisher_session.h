@@ -16,6 +16,7 @@ struct FisherOptions {
   std::vector<std::int64_t> ranks = {50, 200};
   std::int64_t eigenvectors = 12;  // shown as pictures
   std::int64_t spectrum = 200;     // eigenvalues, where not all can be had
+  bool approximations = true;      // compare them; false: spectrum and eigenvectors only
   std::int64_t random_draws = 10;
   std::int64_t samples = 4000, sweeps = 1000;
   std::uint64_t seed = 0;

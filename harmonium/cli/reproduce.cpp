@@ -16,6 +16,7 @@ struct ExperimentKind {
 
 constexpr ExperimentKind experiment_kinds[] = {
     {"training", reproduce_training},
+    {"fisher", reproduce_fisher},
 };
 
 int list_experiments(const CommonOptions& common) {

@@ -188,7 +188,7 @@ ReportContent fisher_report(const FisherResult& result) {
   for (const Approximation& one : result.approximations)
     table.rows.push_back(
         {describe_approximation(one.name), number(one.divergence, 1), interval(one), format("{}", one.parameters)});
-  content.tables.push_back(std::move(table));
+  if (!table.rows.empty()) content.tables.push_back(std::move(table));
   content.charts = {spectrum_chart(result), fraction_chart(result)};
   if (result.vectors.defined() && !result.topology.edges.empty())
     content.galleries.push_back(

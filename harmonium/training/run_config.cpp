@@ -18,7 +18,7 @@ MetricOptions metric_options(const RunConfig& config) {
 Rates default_rates(const std::string& optimizer) {
   if (optimizer == "sgd") return {.bias = 0.1, .weights = 0.1};
   if (optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.1, .weights = 0.1};
-  if (optimizer == "fang") return {.bias = 0.05, .weights = 0.01};
+  if (optimizer == "fang") return {.bias = 0.05, .weights = 0.005};
   fail("no default rates are known for optimizer '{}'; give --rate-weights and --rate-bias", optimizer);
 }
 
