@@ -84,6 +84,7 @@ FisherResult exactly(const Model& model, const FisherOptions& options, const Com
   result.covariance_fractions = covariance_fractions(machine.topology(), fisher.mean, known.vectors);
   result.vectors = pairs.vectors.narrow(1, 0, std::min(options.eigenvectors, pairs.values.size(0))).clone();
   result.mean = fisher.mean;
+  if (!options.approximations) return result;
   const FisherStudyOptions study{
       .damping = result.damping, .ranks = options.ranks, .random_draws = options.random_draws, .seed = options.seed};
   result.approximations = compare_approximations(

@@ -26,6 +26,7 @@ class Centering final : public Metric {
  public:
   Centering(const Topology& topology, const Moments& shape, CenteringOptions options = {});
   [[nodiscard]] std::string name() const override { return options_.enhanced ? "enhanced" : "centering"; }
+  [[nodiscard]] bool wants_statistics() const override { return options_.fit_variances; }
   void observe(const Observation& observation) override;
   void refit() override {}
   [[nodiscard]] Direction solve(const Moments& gradient) const override { return gaussian_.solve(gradient); }

@@ -46,6 +46,8 @@ class Metric {
 
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual Cadence cadence() const { return {}; }
+  // False when an observation's two moments are all it looks at.
+  [[nodiscard]] virtual bool wants_statistics() const { return true; }
   // True when observations must come from an enumeration of the model's states and not from particles.
   [[nodiscard]] virtual bool wants_enumeration() const { return false; }
   // Called with what an update has just measured, before solve(), as often as cadence() says and at the first update.

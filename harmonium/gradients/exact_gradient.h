@@ -14,6 +14,7 @@ class ExactGradient final : public NegativePhase {
   [[nodiscard]] std::string name() const override { return "exact"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return none_; }
+  [[nodiscard]] bool has_particles() const override { return false; }
 
  private:
   State none_;

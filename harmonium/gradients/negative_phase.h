@@ -20,6 +20,8 @@ class NegativePhase {
   // The chains behind the last estimate, for geometry and pictures; empty where there are none.
   [[nodiscard]] virtual const State& particles() const = 0;
 
+  [[nodiscard]] virtual bool has_particles() const { return true; }
+
   // What the next update needs beyond the parameters.
   [[nodiscard]] virtual NamedTensors state() const { return {}; }
   virtual void restore(const NamedTensors&) {}

@@ -12,13 +12,17 @@ constexpr std::int64_t most_statistics = 5000;
 
 }  // namespace
 
+void require_enumerable(const BoltzmannMachine& machine) {
+  (void)plan_exact_fisher(machine);
+  const std::int64_t dimension = machine.parameters().dimension();
+  require(dimension <= most_statistics,
+          "the Fisher information of {} statistics would be enumerated again and again, and the limit is {}; use "
+          "--gradient pcd with --optimizer fang, or --optimizer centering",
+          dimension, most_statistics);
+}
+
 const DenseStatistics& EnumeratedStatistics::dense() const {
   if (!dense_) {
-    const std::int64_t dimension = machine_.parameters().dimension();
-    require(dimension <= most_statistics,
-            "the Fisher information of {} statistics would be enumerated at every observation, and the limit is {}; "
-            "use --gradient pcd with --optimizer fang or centering",
-            dimension, most_statistics);
     const ExactFisher fisher = exact_fisher(machine_);
     const at::ScalarType type = machine_.scalar_type();
     dense_.emplace(machine_.topology(), fisher.mean.to(type), fisher.covariance.to(type));

@@ -8,6 +8,9 @@
 
 namespace harmonium {
 
+// Fails, with advice, when a machine is too large for that to be done at every observation.
+void require_enumerable(const BoltzmannMachine& machine);
+
 class EnumeratedStatistics final : public ModelStatistics {
  public:
   // The machine's parameters at the first question are what is described.

@@ -1,7 +1,5 @@
 #include "harmonium/training/run_config.h"
 
-#include "harmonium/core/error.h"
-
 namespace harmonium {
 
 MetricOptions metric_options(const RunConfig& config) {
@@ -16,10 +14,10 @@ MetricOptions metric_options(const RunConfig& config) {
 }
 
 Rates default_rates(const std::string& optimizer) {
-  if (optimizer == "sgd") return {.bias = 0.1, .weights = 0.1};
-  if (optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.1, .weights = 0.1};
-  if (optimizer == "fang") return {.bias = 0.05, .weights = 0.005};
-  fail("no default rates are known for optimizer '{}'; give --rate-weights and --rate-bias", optimizer);
+  if (optimizer == "sgd" || optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.1, .weights = 0.1};
+  if (optimizer == "diagonal") return {.bias = 0.02, .weights = 0.02};
+  // Steps of a natural gradient: a rate of one would fit the batch at hand, and noise with it.
+  return {.bias = 0.05, .weights = 0.005};
 }
 
 }  // namespace harmonium

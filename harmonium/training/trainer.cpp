@@ -48,6 +48,7 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
       averaging_(machine_.parameters(), options.averaging),
       options_(options),
       key_(options.seed) {
+  if (enumerates()) require_enumerable(machine_);
   require(options.updates >= 1, "the number of updates must be at least 1, not {}", options.updates);
 }
 
@@ -68,6 +69,10 @@ void Trainer::step() {
   averaging_.observe(machine_.parameters(), update_);
   ++update_;
   if (update_ % check_every == 0 || finished()) check();
+}
+
+bool Trainer::enumerates() const {
+  return metric_->wants_enumeration() || (metric_->wants_statistics() && !negative_phase_->has_particles());
 }
 
 std::shared_ptr<const ModelStatistics> Trainer::statistics() const {

@@ -52,6 +52,7 @@ class Trainer {
  private:
   // What a metric may ask about the model: from the chains, or by enumeration where there are none.
   [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics() const;
+  [[nodiscard]] bool enumerates() const;
 
   BoltzmannMachine machine_;
   BatchStream batches_;
