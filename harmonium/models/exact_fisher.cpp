@@ -7,138 +7,15 @@
 #include <map>
 
 #include "harmonium/core/symmetric_product.h"
+#include "harmonium/models/enumeration_layout.h"
 
 namespace harmonium {
 
 namespace {
 
 constexpr std::int64_t pattern_elements = 1 << 25;  // doubles of S(o) held at once: 256 MiB
-constexpr std::int64_t row_elements = 1 << 22;      // doubles of t̄ held at once
 constexpr std::size_t most_groups = 4;
-
-at::Tensor range(std::int64_t begin, std::int64_t count) { return at::arange(begin, begin + count, at::kLong); }
-
-// A digit of the enumeration's numbers: a binary unit or a softmax group.
-struct Digit {
-  std::size_t layer = 0;
-  std::int64_t first_column = 0, values = 2, columns = 1;
-  std::int64_t stride = 1;  // what one step of the digit adds to the number
-};
-
-using DigitGroup = std::vector<Digit>;
-
-std::vector<Digit> digits_of(const BoltzmannMachine& machine, const EnumerationPlan& plan) {
-  std::vector<Digit> digits;
-  std::int64_t stride = 1;
-  for (const std::size_t layer : plan.enumerated) {
-    const Unit::Digit digit = machine.unit(layer).digit();
-    for (std::int64_t column = 0; column < machine.unit(layer).width(); column += digit.columns) {
-      digits.push_back({layer, column, digit.values, digit.columns, stride});
-      stride *= digit.values;
-    }
-  }
-  return digits;
-}
-
-// Groups of about as many states each.
-std::vector<DigitGroup> grouped(const std::vector<Digit>& digits) {
-  std::vector<DigitGroup> groups(std::min(most_groups, digits.size()));
-  std::vector<double> states(groups.size(), 1);
-  for (const Digit& digit : digits) {
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(states) - states.begin());
-    groups[least].push_back(digit);
-    states[least] *= static_cast<double>(digit.values);
-  }
-  return groups;
-}
-
-// What the digits add to a state's number, for every combination of their values.
-at::Tensor offsets_of(const DigitGroup& digits) {
-  at::Tensor offsets = at::zeros({1}, at::kLong);
-  for (const Digit& digit : digits)
-    offsets = (offsets.unsqueeze(1) + digit.stride * range(0, digit.values).unsqueeze(0)).reshape(-1);
-  return offsets;
-}
-
-// One feature of the enumerated side and the statistics it makes with those of the summed block. The first is the
-// constant.
-struct Feature {
-  std::size_t layer = 0;
-  std::int64_t column = -1;
-  at::Tensor columns;  // statistics t of the summed block
-  at::Tensor places;   // in g, of t × feature
-};
-
-// The machine's statistics sorted by what they are to an enumeration.
-class Layout {
- public:
-  Layout(const BoltzmannMachine& machine, const EnumerationPlan& plan) : machine_(machine), plan_(plan) {
-    for (const auto& [name, value] : machine.parameters().entries()) {
-      begin_[name] = dimension_;
-      dimension_ += value.numel();
-    }
-    std::vector<at::Tensor> own;
-    for (const std::size_t layer : plan.summed) {
-      summed_begin_[layer] = summed_size_;
-      for (const std::string& name : machine.topology().layers[layer].parameters) {
-        own.push_back(range(begin_.at(name), machine.unit(layer).width()));
-        summed_size_ += machine.unit(layer).width();
-      }
-    }
-    features_.push_back({.columns = range(0, summed_size_), .places = at::cat(own)});
-    for (const std::size_t layer : plan.enumerated)
-      for (std::int64_t column = 0; column < machine.unit(layer).width(); ++column) add_feature(layer, column);
-  }
-
-  [[nodiscard]] std::int64_t dimension() const { return dimension_; }
-  [[nodiscard]] std::int64_t summed_size() const { return summed_size_; }
-  [[nodiscard]] const std::vector<Feature>& features() const { return features_; }
-
-  // Statistics that are known given the enumerated layers: their own, and products of edges among them.
-  [[nodiscard]] at::Tensor known(const State& state) const {
-    std::vector<at::Tensor> values = {at::zeros({state.rows(), 0}, at::kDouble)};
-    for (const std::size_t layer : plan_.enumerated)
-      for (const at::Tensor& one : machine_.unit(layer).statistics(state.layers[layer])) values.push_back(one);
-    for (const EdgeInfo& edge : machine_.topology().edges) {
-      if (summed_begin_.contains(edge.lower) || summed_begin_.contains(edge.upper)) continue;
-      const at::Tensor &x = state.layers[edge.lower], &y = state.layers[edge.upper];
-      values.push_back((x.unsqueeze(2) * y.unsqueeze(1)).reshape({x.size(0), -1}));
-    }
-    return at::cat(values, 1);
-  }
-  [[nodiscard]] at::Tensor known_places() const {
-    std::vector<at::Tensor> places = {at::zeros({0}, at::kLong)};
-    for (const std::size_t layer : plan_.enumerated)
-      for (const std::string& name : machine_.topology().layers[layer].parameters)
-        places.push_back(range(begin_.at(name), machine_.unit(layer).width()));
-    for (const EdgeInfo& edge : machine_.topology().edges)
-      if (!summed_begin_.contains(edge.lower) && !summed_begin_.contains(edge.upper))
-        places.push_back(range(begin_.at(edge.weights), machine_.parameters()[edge.weights].numel()));
-    return at::cat(places);
-  }
-
- private:
-  void add_feature(std::size_t layer, std::int64_t column) {
-    std::vector<at::Tensor> columns, places;
-    for (const EdgeInfo& edge : machine_.topology().edges) {
-      if (edge.lower != layer && edge.upper != layer) continue;
-      const std::size_t other = edge.lower == layer ? edge.upper : edge.lower;
-      if (!summed_begin_.contains(other)) continue;
-      const std::int64_t width = machine_.unit(other).width(), stride = machine_.unit(edge.upper).width();
-      columns.push_back(range(summed_begin_.at(other), width));
-      places.push_back(edge.upper == layer ? begin_.at(edge.weights) + column + stride * range(0, width)
-                                           : begin_.at(edge.weights) + column * stride + range(0, width));
-    }
-    if (!columns.empty()) features_.push_back({layer, column, at::cat(columns), at::cat(places)});
-  }
-
-  const BoltzmannMachine& machine_;
-  const EnumerationPlan& plan_;
-  std::map<std::string, std::int64_t> begin_;
-  std::map<std::size_t, std::int64_t> summed_begin_;  // layers of the summed block: place of their first statistic in t
-  std::vector<Feature> features_;
-  std::int64_t dimension_ = 0, summed_size_ = 0;
-};
+constexpr std::int64_t row_elements = 1 << 22;  // doubles of t̄ held at once
 
 // Sums over the states, and the matrix they make.
 class Enumeration {
@@ -161,7 +38,7 @@ class Enumeration {
   }
 
   [[nodiscard]] at::Tensor second_moment() {
-    const std::vector<DigitGroup> groups = grouped(digits_of(machine_, plan_));
+    const std::vector<DigitGroup> groups = grouped_digits(machine_, plan_, most_groups);
     std::vector<std::pair<DigitGroup, DigitGroup>> passes;  // outer and inner digits
     for (std::size_t a = 0; a < groups.size(); ++a)
       for (std::size_t b = a + 1; b < groups.size(); ++b) {
@@ -186,7 +63,7 @@ class Enumeration {
   void for_each_block(const std::function<void(const State&, const at::Tensor&)>& visit) const {
     const std::int64_t total = probabilities_.size(0), rows = rows_at_once(total);
     for (std::int64_t first = 0; first < total; first += rows) {
-      const at::Tensor numbers = range(first, std::min(rows, total - first));
+      const at::Tensor numbers = place_range(first, std::min(rows, total - first));
       visit(enumerated_states(machine_, plan_, numbers), probabilities_.index_select(0, numbers));
     }
   }
@@ -215,7 +92,7 @@ class Enumeration {
 
   void run_pass(const DigitGroup& outer, const DigitGroup& inner, std::int64_t passes) {
     const std::vector<Pair> pairs = new_pairs(outer);
-    const at::Tensor patterns = offsets_of(outer), rest = offsets_of(inner);
+    const at::Tensor patterns = number_offsets(outer), rest = number_offsets(inner);
     const std::int64_t width = layout_.summed_size(), count = patterns.size(0);
     const std::int64_t at_once = std::clamp<std::int64_t>(pattern_elements / (width * width), 1, count);
     at::Tensor sums = at::zeros({static_cast<std::int64_t>(pairs.size()), width * width}, at::kDouble);
@@ -308,7 +185,7 @@ class Enumeration {
 
   const BoltzmannMachine& machine_;
   const EnumerationPlan& plan_;
-  Layout layout_;
+  EnumerationLayout layout_;
   std::function<void(std::int64_t, std::int64_t)> progress_;
   at::Tensor probabilities_, second_;
   std::map<Pair, bool> done_;
@@ -319,7 +196,7 @@ class Enumeration {
 
 FisherPlan plan_exact_fisher(const BoltzmannMachine& machine, int max_bits) {
   FisherPlan plan{.states = plan_enumeration(machine, max_bits)};
-  const Layout layout(machine, plan.states);
+  const EnumerationLayout layout(machine, plan.states);
   plan.dimension = layout.dimension();
   const auto dimension = static_cast<double>(plan.dimension), width = static_cast<double>(layout.summed_size());
   plan.bytes = 8 * (1.5 * dimension * dimension + pattern_elements + 6 * row_elements + 3 * plan.states.states);
