@@ -1,9 +1,11 @@
 #include "harmonium/core/atomic_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -58,6 +60,20 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
   // Until the folder itself is on disk, a power cut may bring the old name back.
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (const Descriptor directory(folder, O_RDONLY | O_DIRECTORY); directory.get() >= 0) ::fsync(directory.get());
+}
+
+void remove_unfinished_files(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::filesystem::path name = entry.path().filename();
+    const std::string process = name.stem().extension().string();  // ".1234"
+    if (name.extension() != ".tmp" || process.size() < 2 ||
+        process.find_first_not_of("0123456789", 1) != std::string::npos)
+      continue;
+    const long number = std::strtol(process.c_str() + 1, nullptr, 10);
+    const bool alive = ::kill(static_cast<pid_t>(number), 0) == 0 || errno == EPERM;
+    if (!alive || number == ::getpid()) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 std::string read_file(const std::filesystem::path& path) {

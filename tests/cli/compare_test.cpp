@@ -36,7 +36,7 @@ TEST_F(Compare, PrintsJsonAndWritesWhereItIsTold) {
   EXPECT_FALSE(fs::exists(folder / "compare.html"));
   const ordered_json& run = result["runs"][0];
   EXPECT_EQ(run["name"], "run");
-  EXPECT_EQ(run["optimizer"], "centering");
+  EXPECT_EQ(run["optimizer"], "fang");
   EXPECT_EQ(run["evaluations"].size(), 2U);
   EXPECT_EQ(run["evaluations"][0]["updates"], 10);
   EXPECT_TRUE(run["judge"].is_null());

@@ -20,7 +20,9 @@ std::string pair_of_units() {
 class Evaluate : public Tool {
  protected:
   // Rates that leave the initial near-independence far behind.
-  void train() const { succeed(small_run("run", {"--updates", "300", "--rate-weights", "0.3"})); }
+  void train() const {
+    succeed(small_run("run", {"--updates", "300", "--optimizer", "centering", "--rate-weights", "0.3"}));
+  }
 };
 
 TEST_F(Evaluate, PrintsExactlyTheDocumentedKeys) {

@@ -131,6 +131,8 @@ TEST_F(Tool, SamplesOfAHeldLabelLookLikeThatLabel) {
            "4",
            "--gradient",
            "exact",
+           "--optimizer",
+           "centering",
            "--initial-weights",
            "0.1",
            "--rate-weights",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,6 +98,21 @@ TEST_F(AtomicFile, KeepsTheOldFileWhenTheDiskFillsHalfway) {
   EXPECT_NE(message.find((folder_ / "model").string()), std::string::npos) << message;
   EXPECT_EQ(read_file(folder_ / "model"), "the last good one");
   EXPECT_EQ(entries(), 1) << "a temporary file was left behind";
+}
+
+TEST_F(AtomicFile, ClearsAwayWhatKilledWritersLeftAndNothingElse) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
+  const auto leave = [&](const std::string& name) { write_file_atomically(folder_ / name, "x"); };
+  leave("model." + std::to_string(gone) + ".tmp");
+  leave("model." + std::to_string(::getppid()) + ".tmp");  // somebody is still writing
+  leave("notes.tmp");
+  leave("model.safetensors");
+  remove_unfinished_files(folder_);
+  EXPECT_EQ(entries(), 3);
+  EXPECT_FALSE(fs::exists(folder_ / ("model." + std::to_string(gone) + ".tmp")));
+  remove_unfinished_files(folder_ / "nowhere");  // nothing to do is no failure
 }
 
 TEST_F(AtomicFile, LeavesNothingBehindWhenTheTargetIsAFolder) {

@@ -138,12 +138,12 @@ Model initial_model(const RunConfig& config, const RunData& data) {
 }
 
 void check_config(const RunConfig& config, const RunData& data) {
-  const Trainer trainer = make_trainer(config, data, initial_model(config, data).machine);
-  require(config.gradient != "exact" || can_enumerate(trainer.machine(), enumeration_bits),
+  const BoltzmannMachine machine = initial_model(config, data).machine;
+  require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
-          "--hidden {} "
-          "there are more; use fewer units, or --gradient pcd",
+          "--hidden {} there are more; use fewer units, or --gradient pcd",
           enumeration_bits, config.visible, config.hidden);
+  (void)make_trainer(config, data, machine);  // finds what else is wrong
 }
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
@@ -160,6 +160,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
+  for (const fs::path& each : {folder, checkpoints, folder / "snapshots"}) remove_unfinished_files(each);
   if (const auto loaded = read_checkpoint(checkpoints)) {
     if (!loaded->warning.empty())
       hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
