@@ -47,14 +47,14 @@ class StagedBar {
 };
 
 void announce(const FisherPlan& plan, const BoltzmannMachine& machine, const CommonOptions& common) {
-  // The products of a pair of features, at 30 billion multiplications a second on one core with AVX2; the
-  // approximations take about as long again on a middling machine.
-  constexpr double per_second = 3e10;
+  // Measured with AVX-512: 10 to 20 billion multiplications a second and core in these shapes. Eigenvectors and the
+  // comparison take longer than G itself where there are many statistics.
+  constexpr double per_second = 1e10;
   const double minutes = plan.products / per_second / at::get_num_threads() / 60;
   // Beside G: its damped copy, its factor and one block of rows.
   const double bytes = plan.bytes + 2 * 8.0 * static_cast<double>(plan.dimension * plan.dimension);
   if (!common.json)
-    fmt::print(stderr, "exact: {}, {} statistics; needs {:.1f} GiB and at most about {:.0f} min for G\n",
+    fmt::print(stderr, "exact: {}, {} statistics; needs {:.1f} GiB and about {:.0f} min for G\n",
                plan.states.describe(machine), plan.dimension, bytes / gibibyte, std::ceil(minutes));
   if (const auto available = available_memory())
     require(bytes <= *available,
