@@ -122,6 +122,13 @@ FisherResult sampled(const Model& model, const FisherOptions& options, const Com
                                                 ParticleSource{.drawn = drawn, .expected = drawn});
   };
   const auto fit = part(0), fresh = part(half);
+  // A dense covariance of so many units fitted to fewer draws than this is mostly noise, and looks worse than it is.
+  if (const std::int64_t units = fit->unary_mean().size(0); half < 10 * units && !common.json)
+    fmt::print(
+        stderr,
+        "only {} draws to fit {} units: FANG's dense covariance will look worse than it is; --samples {} or more "
+        "is better\n",
+        half, units, 20 * units);
   FisherResult result{.exact = false,
                       .dimension = dimension,
                       .damping = options.damping > 0 ? options.damping : 1e-3,

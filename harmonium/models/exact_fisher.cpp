@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "harmonium/core/symmetric_product.h"
 #include "harmonium/models/enumeration_layout.h"
@@ -83,10 +83,7 @@ class Enumeration {
     std::vector<Pair> pairs;
     for (std::size_t a = 0; a < layout_.features().size(); ++a)
       for (std::size_t b = 0; b <= a; ++b)
-        if (decided(a) && decided(b) && !done_.contains({a, b})) {
-          pairs.emplace_back(a, b);
-          done_[{a, b}] = true;
-        }
+        if (decided(a) && decided(b) && done_.insert({a, b}).second) pairs.emplace_back(a, b);
     return pairs;
   }
 
@@ -188,7 +185,7 @@ class Enumeration {
   EnumerationLayout layout_;
   std::function<void(std::int64_t, std::int64_t)> progress_;
   at::Tensor probabilities_, second_;
-  std::map<Pair, bool> done_;
+  std::set<Pair> done_;  // summed by this pass or an earlier one
   std::int64_t passes_done_ = 0;
 };
 

@@ -66,6 +66,9 @@ TEST_F(Fisher, FromDrawsAgreesWithTheEnumerationOnWhichIsBetter) {
   EXPECT_LT(divergence(result, "fang"), 0);
   EXPECT_GT(divergence(result, "isotropic"), 0);
   EXPECT_TRUE(fs::exists(folder / "sampled" / "fisher.html"));
+  const Outcome few =
+      succeed({"fisher", "run", "--method", "sampled", "--samples", "100", "--sweeps", "5", "--out", "few"});
+  EXPECT_NE(few.err.find("--samples 1440 or more"), std::string::npos) << few.err;
 }
 
 TEST_F(Fisher, RefusesWhatItCannotDoWithSizesAndAdvice) {
