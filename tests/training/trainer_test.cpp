@@ -46,6 +46,42 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
                                                           "exact"),
                                           testing::Values(0.0, 0.5)));
 
+// Notes the updates at which it was asked.
+class Diary final : public Metric {
+ public:
+  Diary(Topology machine, std::vector<std::string>& lines) : topology_(std::move(machine)), lines_(lines) {}
+  [[nodiscard]] std::string name() const override { return "diary"; }
+  [[nodiscard]] Cadence cadence() const override { return {.observe_every = 2, .refit_every = 4}; }
+  void observe(const Observation& observation) override {
+    EXPECT_NE(observation.statistics, nullptr);
+    lines_.emplace_back("observe");
+  }
+  void refit() override { lines_.emplace_back("refit"); }
+  [[nodiscard]] Direction solve(const Moments& gradient) const override {
+    lines_.emplace_back("solve");
+    return without_split(topology_, gradient);
+  }
+  [[nodiscard]] at::Tensor to_dense() const override { return {}; }
+  [[nodiscard]] double log_det() const override { return 0; }
+  [[nodiscard]] std::int64_t parameter_count() const override { return 0; }
+
+ private:
+  Topology topology_;
+  std::vector<std::string>& lines_;
+};
+
+TEST(Trainer, AsksAMetricToObserveAndRefitAsOftenAsItSaysAndBeforeItSolves) {
+  const Dataset data = random_bits(50, 6);
+  const BoltzmannMachine machine = make_rbm("bernoulli:6", "bernoulli:4");
+  std::vector<std::string> lines;
+  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = 16}, Key(2)),
+                  make_negative_phase("pcd", {.sweeps = 1, .particles = 5}),
+                  std::make_unique<Diary>(machine.topology(), lines), {}, {.updates = 5});
+  while (!trainer.finished()) trainer.step();
+  EXPECT_EQ(lines, (std::vector<std::string>{"observe", "refit", "solve", "solve", "observe", "solve", "solve",
+                                             "observe", "refit", "solve"}));
+}
+
 TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
   const Dataset data = bars_and_stripes({.side = 3});
   BoltzmannMachine machine = make_rbm("bernoulli:9", "bernoulli:8");
