@@ -22,4 +22,24 @@ void for_each_chunk(const Key& key, std::int64_t n, Visit visit) {
   });
 }
 
+// The same for a table, row by row: calls visit(row, column, count, u) for pieces that lie within one row, rows shared
+// between threads. Where a piece ends depends on its place alone, so sums over pieces do not depend on threads.
+template <class T, class Visit>
+void for_each_row_piece(const Key& key, std::int64_t rows, std::int64_t columns, Visit visit) {
+  const std::int64_t grain = std::max<std::int64_t>(1, 32 * uniform_chunk / std::max<std::int64_t>(1, columns));
+  at::parallel_for(0, rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    alignas(64) T u[uniform_chunk];
+    std::int64_t filled = -1;
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t column = 0; column < columns;) {
+        const std::int64_t element = row * columns + column, chunk = element / uniform_chunk;
+        if (chunk != filled) fill_uniform_chunk(key, chunk, u);
+        filled = chunk;
+        const std::int64_t offset = element % uniform_chunk, count = std::min(uniform_chunk - offset, columns - column);
+        visit(row, column, count, u + offset);
+        column += count;
+      }
+  });
+}
+
 }  // namespace harmonium

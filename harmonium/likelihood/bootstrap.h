@@ -18,5 +18,8 @@ struct Interval {
 // Percentile interval of log_mean_exp over `resamples` draws of the weights with replacement.
 [[nodiscard]] Interval bootstrap_log_mean_exp(const at::Tensor& log_weights, const Key& key, double coverage = 0.95,
                                               std::int64_t resamples = 1000);
+// The same for the plain mean of `values`.
+[[nodiscard]] Interval bootstrap_mean(const at::Tensor& values, const Key& key, double coverage = 0.95,
+                                      std::int64_t resamples = 1000);
 
 }  // namespace harmonium

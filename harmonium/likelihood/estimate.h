@@ -21,9 +21,10 @@ struct Estimate {
   double value = 0;
   double low = 0, high = 0;  // 95 % interval
   EstimateKind kind = EstimateKind::estimate;
-  std::string method;                       // "exact (2^20 hidden states)", "ais"
-  std::int64_t chains = 0, betas = 0;       // zero where they do not apply
-  std::optional<double> effective_samples;  // of the importance weights
+  std::string method;                  // "exact (2^20 hidden states)", "ais"
+  std::int64_t chains = 0, betas = 0;  // zero where they do not apply
+  // Of the importance weights, where there are any (see weights.h).
+  std::optional<double> effective_samples = std::nullopt, largest_weight = std::nullopt, pareto_k = std::nullopt;
 };
 
 }  // namespace harmonium

@@ -31,8 +31,7 @@ Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progre
           .low = log_z,
           .high = log_z,
           .kind = EstimateKind::exact,
-          .method = format("exact ({})", plan.describe(precise)),
-          .effective_samples = std::nullopt};
+          .method = format("exact ({})", plan.describe(precise))};
 }
 
 }  // namespace harmonium

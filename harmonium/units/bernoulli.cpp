@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "harmonium/core/format.h"
+#include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/logistic.h"
 
 namespace harmonium {
@@ -13,6 +14,16 @@ at::Tensor Bernoulli::mean(const at::Tensor& field, const Parameters&) const { r
 
 at::Tensor Bernoulli::sample(const Key& key, const at::Tensor& field, const Parameters&) const {
   return sample_logistic(key, field);
+}
+
+at::Tensor Bernoulli::sample(const Key& key, const AnnealedField& field) const {
+  return sample_logistic(key, {field.input, field.parameters[0], field.scale});
+}
+
+at::Tensor Bernoulli::anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,
+                             at::Tensor& log_weights) const {
+  return anneal_logistic(key, {before.input, before.parameters[0], before.scale},
+                         {after.input, after.parameters[0], after.scale}, log_weights);
 }
 
 at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const {

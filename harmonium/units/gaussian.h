@@ -14,6 +14,7 @@ class Gaussian final : public Unit {
   [[nodiscard]] std::vector<std::string> parameter_names() const override { return {"bias", "precision"}; }
   [[nodiscard]] Parameters neutral_parameters(at::ScalarType type) const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
+  using Unit::sample;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;

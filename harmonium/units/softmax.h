@@ -12,6 +12,7 @@ class Softmax final : public Unit {
   Softmax(std::int64_t groups, std::int64_t states) : Unit(groups * states), groups_(groups), states_(states) {}
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
+  using Unit::sample;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;

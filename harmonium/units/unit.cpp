@@ -12,6 +12,17 @@ namespace harmonium {
 
 Unit::Parameters Unit::neutral_parameters(at::ScalarType type) const { return {at::zeros({width_}, type)}; }
 
+at::Tensor Unit::sample(const Key& key, const AnnealedField& field) const {
+  return sample(key, field.total(), field.parameters);
+}
+
+at::Tensor Unit::anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,
+                        at::Tensor& log_weights) const {
+  const at::Tensor field = after.total();
+  log_weights.add_(log_partition(field, after.parameters)).sub_(log_partition(before.total(), before.parameters));
+  return sample(key, field, after.parameters);
+}
+
 at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parameters) const {
   return state.matmul(parameters[0]).to(at::kDouble);
 }

@@ -38,6 +38,18 @@ class Unit {
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,
                                           const Parameters& parameters) const = 0;
+  // The field bias + scale·input of a layer, not added up, and its parameters: what annealing walks along.
+  struct AnnealedField {
+    const at::Tensor& input;
+    double scale;
+    const Parameters& parameters;
+    [[nodiscard]] at::Tensor total() const { return at::add(parameters[0], input, scale); }
+  };
+  // A draw given such a field.
+  [[nodiscard]] virtual at::Tensor sample(const Key& key, const AnnealedField& field) const;
+  // The same for the field after a step; adds log_partition(after) − log_partition(before) to each row's log_weight.
+  [[nodiscard]] virtual at::Tensor anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,
+                                          at::Tensor& log_weights) const;
   // log Σ_x exp(field·x + …) of each row, float64.
   [[nodiscard]] virtual at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const = 0;
   // Entropy of p(x | field) of each row in nats (differential for continuous units), float64.

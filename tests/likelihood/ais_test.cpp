@@ -66,7 +66,7 @@ TEST(Ais, IntervalsCoverTheExactValueAsOftenAsTheySay) {
 TEST(Ais, GrowsMorePreciseWithMoreSteps) {
   const BoltzmannMachine machine = randomized(make_rbm("bernoulli:10", "bernoulli:6", at::kDouble), 78, 2.0);
   const Moments base = base_rate_parameters(machine, Key(79));
-  const auto few = ais(machine, base, {.chains = 400, .betas = 3}).log_z,
+  const auto few = ais(machine, base, {.chains = 400, .betas = 1}).log_z,
              many = ais(machine, base, {.chains = 400, .betas = 300}).log_z;
   EXPECT_LT(few.effective_samples.value(), 0.8 * many.effective_samples.value());
   EXPECT_GT(few.high - few.low, many.high - many.low);
@@ -162,12 +162,6 @@ TEST_F(AisOnOneMachine, RefusesBadSchedules) {
   expect_mentions(complaint({.betas = 0}), {"β"});
   expect_mentions(complaint({.chains = 0}), {"chain"});
   expect_mentions(complaint({.chains_at_once = 0}), {"chain"});
-}
-
-TEST_F(AisOnOneMachine, RefusesABaseWithWeights) {
-  support::expect_mentions(
-      support::message_of([&] { static_cast<void>(ais(machine, machine.parameters(), {.chains = 1, .betas = 1})); }),
-      {"visible_hidden.weights"});
 }
 
 TEST_F(AisOnOneMachine, ReportsProgressAndStopsWhenItThrows) {

@@ -1,0 +1,92 @@
+#include "harmonium/likelihood/annealing.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+#include "harmonium/samplers/gibbs.h"
+
+namespace harmonium {
+
+namespace {
+
+// One group of chains on its way: all that is needed to go on after any step.
+struct Crowd {
+  State state;
+  at::Tensor log_weights;
+  std::int64_t step = 0;
+
+  [[nodiscard]] NamedTensors tensors(const LayerSet& kept, bool finished) const {
+    NamedTensors all = {{"step", at::scalar_tensor(step, at::kLong)}, {"log_weights", log_weights}};
+    if (!finished)
+      for (const std::size_t layer : kept) all.emplace_back(format("layer{}", layer), state.layers[layer]);
+    return all;
+  }
+  void restore(const NamedTensors& tensors, std::size_t layers, bool finished, const LayerSet& kept) {
+    step = find_tensor(tensors, "step", "annealing").item<std::int64_t>();
+    log_weights = find_tensor(tensors, "log_weights", "annealing").clone();
+    state.layers.resize(layers);
+    if (!finished)
+      for (const std::size_t layer : kept)
+        state.layers[layer] = find_tensor(tensors, format("layer{}", layer), "annealing").clone();
+  }
+};
+
+// Both ways a path of K places is walked in K steps.
+void take_step(const AnnealingPath& path, Way way, Crowd& crowd, const Key& key) {
+  const std::int64_t all = path.steps(), k = crowd.step + 1;
+  const Key step_key = key.fold_in(static_cast<std::uint64_t>(k));
+  if (way == Way::up) {
+    path.move(crowd.state, k - 1, k, step_key, crowd.log_weights);
+  } else {
+    if (k == 1)
+      for (const LayerSet& block : {path.summed(), path.kept()})
+        (void)sample_layers(path.target(), crowd.state, key.fold_in(0), block);
+    path.move(crowd.state, all - k + 1, all - k, step_key, crowd.log_weights);
+  }
+  crowd.step = k;
+}
+
+}  // namespace
+
+at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
+                  const std::function<State(std::int64_t, std::int64_t, const Key&)>& start,
+                  const AnnealingOptions& options) {
+  require(chains >= 1, "annealing needs at least one chain, not {}", chains);
+  require(options.chains_at_once >= 1, "annealing needs at least one chain at once, not {}", options.chains_at_once);
+  const Key root = Key(options.seed).fold_in(way == Way::up ? 0xA15 : 0x4A15E);
+  const std::int64_t groups = (chains + options.chains_at_once - 1) / options.chains_at_once, steps = path.steps();
+  std::vector<at::Tensor> weights;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t first = group * options.chains_at_once;
+    const std::int64_t count = std::min(options.chains_at_once, chains - first);
+    const Key key = root.fold_in(static_cast<std::uint64_t>(group));
+    const std::string name = format("{}-{}", options.name, group);
+    Crowd crowd;
+    const auto kept_work = options.journal != nullptr ? options.journal->find(name) : std::nullopt;
+    if (kept_work) {
+      const bool finished = find_tensor(*kept_work, "step", "annealing").item<std::int64_t>() == steps;
+      crowd.restore(*kept_work, path.target().layers().size(), finished, path.kept());
+    } else {
+      crowd.state = start(first, count, key.fold_in(0xBA5E));
+      crowd.log_weights = at::zeros({count}, at::kDouble);
+    }
+    const auto keep = [&] {
+      if (options.journal != nullptr) options.journal->keep(name, crowd.tensors(path.kept(), crowd.step == steps));
+    };
+    try {
+      while (crowd.step < steps) {
+        take_step(path, way, crowd, key);
+        if (options.observe) options.observe(crowd.step, crowd.log_weights);
+        if (options.journal != nullptr && (crowd.step == steps || options.journal->due())) keep();
+        if (options.progress) options.progress(group * steps + crowd.step, groups * steps);
+      }
+    } catch (const RunFailure&) {  // how a caller stops the work
+      keep();
+      throw;
+    }
+    weights.push_back(crowd.log_weights);
+  }
+  return at::cat(weights);
+}
+
+}  // namespace harmonium

@@ -1,0 +1,50 @@
+// A sequence of distributions from a base model to a target: straight lines of natural parameters from knot to knot.
+//
+// Annealed importance sampling takes the line from base to target (the geometric path); its moment-averaged form goes
+// through knots in between. Place p of the path lies on line ⌊p⌋ at fraction t = p − ⌊p⌋: θ = (1−t) θ_knot + t θ_next.
+// One block of layers is kept (x), the other summed out in f_p(x) = Σ e^{−E_p}. Cost of a step for each chain: two
+// products with the weights on a line that starts without weights, three on others.
+#pragma once
+
+#include <vector>
+
+#include "harmonium/likelihood/base_model.h"
+
+namespace harmonium {
+
+// Which layers an annealing sums out in closed form: odd ones (of an RBM: the hidden layer) or even ones.
+enum class SumOut { odd, even };
+
+class AnnealingPath {
+ public:
+  // `knots` end with the target; `places` increase from 0 (the base) to knots.size() and contain every knot.
+  AnnealingPath(BaseModel base, std::vector<BoltzmannMachine> knots, std::vector<double> places,
+                SumOut sum_out = SumOut::odd);
+
+  [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(places_.size()) - 1; }
+  [[nodiscard]] const BaseModel& base() const { return base_; }
+  [[nodiscard]] const BoltzmannMachine& target() const { return lines_.back().end; }
+  [[nodiscard]] const LayerSet& kept() const { return target().blocks()[kept_block_]; }
+  [[nodiscard]] const LayerSet& summed() const { return target().blocks()[1 - kept_block_]; }
+
+  // Goes from one place (by number, 0 … steps()) to the next or the one before: adds log f_to(x) − log f_from(x) to
+  // every row's log-weight, then makes a Gibbs sweep under `to` (summed layers, then kept ones).
+  void move(State& state, std::int64_t from, std::int64_t to, const Key& key, at::Tensor& log_weights) const;
+
+ private:
+  struct Line {
+    BoltzmannMachine start, end;
+    std::vector<Unit::Parameters> slope;  // d θ_layer / dt
+    bool weights_grow_from_zero;
+
+    [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double t) const;
+    [[nodiscard]] BoltzmannMachine at(double t) const;
+  };
+
+  BaseModel base_;
+  std::vector<Line> lines_;
+  std::vector<double> places_;
+  std::size_t kept_block_;
+};
+
+}  // namespace harmonium

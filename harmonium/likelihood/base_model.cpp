@@ -1,0 +1,107 @@
+#include "harmonium/likelihood/base_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/likelihood/exact.h"
+#include "harmonium/samplers/exact_sample.h"
+#include "harmonium/samplers/gibbs.h"
+
+namespace harmonium {
+
+namespace {
+
+bool has_weights(const BoltzmannMachine& machine) {
+  return std::ranges::any_of(machine.topology().edges, [&](const EdgeInfo& edge) {
+    return machine.parameters()[edge.weights].count_nonzero().item<std::int64_t>() > 0;
+  });
+}
+
+double independent_log_z(const BoltzmannMachine& machine) {
+  const BoltzmannMachine precise = machine.to(at::kDouble);
+  double total = 0;
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
+    const Unit::Parameters theta = precise.layer_parameters(layer);
+    total += machine.unit(layer).log_partition(theta[0].unsqueeze(0), theta).item<double>();
+  }
+  return total;
+}
+
+}  // namespace
+
+BaseModel::BaseModel(BoltzmannMachine machine, std::string description)
+    : machine_(std::move(machine)), description_(std::move(description)), independent_(!has_weights(machine_)) {
+  require(independent_ || can_enumerate(machine_),
+          "the base model ({}) has weights and more than 2^{} states on its smaller side: its log Z is not known. Give "
+          "a smaller one, or one without weights",
+          description_, enumeration_bits);
+  log_z_ = independent_ ? independent_log_z(machine_) : exact_log_z(machine_).value;
+}
+
+State BaseModel::draw(const Key& key, std::int64_t rows) const {
+  return independent_ ? machine_.independent_sample(key, rows) : exact_sample(machine_, key, rows);
+}
+
+Moments BaseModel::moments() const {
+  const BoltzmannMachine precise = machine_.to(at::kDouble);
+  Moments result;
+  if (independent_) {
+    std::vector<at::Tensor> means;
+    for (std::size_t layer = 0; layer < machine_.layers().size(); ++layer) {
+      const Unit::Parameters theta = precise.layer_parameters(layer);
+      const at::Tensor field = theta[0].unsqueeze(0);
+      means.push_back(precise.unit(layer).mean(field, theta)[0]);
+      for (std::size_t i = 0; const at::Tensor& each : precise.unit(layer).expected_moments(field, theta, {}))
+        result.insert(precise.topology().layers[layer].parameters[i++], each);
+    }
+    for (const EdgeInfo& edge : precise.topology().edges)
+      result.insert(edge.weights, at::outer(means[edge.lower], means[edge.upper]));
+  } else {
+    const EnumerationPlan plan = plan_enumeration(precise, enumeration_bits);
+    result = precise.parameters().zeros_like();
+    for_each_state(precise, plan, [&](const State& state, const at::Tensor& log_weight) {
+      result.add_(precise.moments(state, precise.fields(plan.summed, state), (log_weight - log_z_).exp()));
+    });
+  }
+  return result.to(machine_.scalar_type());
+}
+
+BaseModel uniform_base(const BoltzmannMachine& machine) {
+  Moments parameters = machine.parameters().zeros_like();
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer)
+    for (std::size_t i = 0; const at::Tensor& neutral : machine.unit(layer).neutral_parameters(machine.scalar_type()))
+      parameters[machine.topology().layers[layer].parameters[i++]].copy_(neutral);
+  return {machine.with_parameters(std::move(parameters)), "uniform"};
+}
+
+Moments base_rate_parameters(const BoltzmannMachine& machine,
+                             const std::vector<std::vector<at::Tensor>>& observed_moments, double smoothing) {
+  Moments base = machine.parameters().zeros_like();
+  const LayerSet observed = machine.observed();
+  require(observed_moments.size() == observed.size(), "base rates for {} layers, but {} are observed",
+          observed_moments.size(), observed.size());
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
+    const auto place = std::ranges::find(observed, layer);
+    const Unit::Parameters theta =
+        place == observed.end() ? machine.unit(layer).neutral_parameters(machine.scalar_type())
+                                : machine.unit(layer).parameters_of(
+                                      observed_moments[static_cast<std::size_t>(place - observed.begin())], smoothing);
+    for (std::size_t i = 0; const std::string& name : machine.topology().layers[layer].parameters)
+      base[name].copy_(theta[i++]);
+  }
+  return base;
+}
+
+Moments base_rate_parameters(const BoltzmannMachine& machine, const Key& key) {
+  constexpr std::int64_t rows = 200, sweeps = 100;
+  State state = machine.independent_sample(key.fold_in(0), rows);
+  (void)gibbs(machine, state, key.fold_in(1), sweeps);
+  std::vector<std::vector<at::Tensor>> moments;
+  for (const std::size_t layer : machine.observed())
+    moments.push_back(machine.unit(layer).moments(state.layers[layer], {}));
+  // Few and dependent samples: smooth by as much as one of them could be wrong.
+  return base_rate_parameters(machine, moments, 1.0 / rows);
+}
+
+}  // namespace harmonium
