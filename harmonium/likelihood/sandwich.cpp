@@ -1,0 +1,64 @@
+#include "harmonium/likelihood/sandwich.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/format.h"
+
+namespace harmonium {
+
+namespace {
+
+// Two figures that matter: "44", "4.4", "0.4", "0.04".
+std::string nats(double value) {
+  const double size = std::abs(value);
+  return format("{:.{}f} nat{}", size, size >= 10 ? 0 : size >= 0.1 ? 1 : 2, size > 1 ? "s" : "");
+}
+
+std::string number(double value, double precision) {
+  const std::string digits = format("{:.{}f}", std::abs(value), precision >= 1 ? 1 : precision >= 0.05 ? 2 : 3);
+  return (value < 0 ? "−" : "") + digits;
+}
+
+}  // namespace
+
+double Sandwich::noise() const { return std::hypot(upper.high - upper.low, lower.high - lower.low) / 2; }
+
+std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unnormalized, double acceptable) {
+  const double gap = sandwich.gap(), noise = sandwich.noise();
+  const std::string other = sandwich.upper.method == "raise" ? "RAISE" : "reverse AIS";
+  const auto shown = [&](const Estimate& log_z) {
+    return number(mean_log_unnormalized ? *mean_log_unnormalized - log_z.value : log_z.value, std::abs(gap));
+  };
+  const std::string what = mean_log_unnormalized ? "" : "log Z = ";
+  if (gap < -std::max(acceptable, noise))
+    return format(
+        "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky chain "
+        "among few can do. Raise --chains and --betas",
+        other, nats(gap));
+  if (gap <= acceptable)
+    return format("AIS and {} agree within {}: trust {}{}", other, nats(std::max(std::abs(gap), 0.01)), what,
+                  shown(sandwich.lower));
+  if (gap <= noise)
+    return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; raise --chains{}", other,
+                  nats(noise), what, shown(sandwich.lower), other == "RAISE" ? " and --raise-rows" : "");
+  return format("they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Raise "
+                "--betas",
+                nats(gap), mean_log_unnormalized ? "" : " the likelihood", other,
+                shown(mean_log_unnormalized ? sandwich.upper : sandwich.lower),
+                shown(mean_log_unnormalized ? sandwich.lower : sandwich.upper));
+}
+
+std::string warning(const Estimate& ais) {
+  if (ais.effective_samples && *ais.effective_samples < 0.1 * static_cast<double>(ais.chains))
+    return format("few effective samples ({:.1f} of {}): log Z is probably too low and the likelihood too high. Raise "
+                  "--betas",
+                  *ais.effective_samples, ais.chains);
+  if (ais.pareto_k && *ais.pareto_k > 0.7)
+    return format("the weights have a heavy tail (Pareto k = {:.2f} > 0.7): neither log Z nor its interval can be "
+                  "trusted. Raise --betas",
+                  *ais.pareto_k);
+  return "";
+}
+
+}  // namespace harmonium

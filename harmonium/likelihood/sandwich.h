@@ -1,0 +1,29 @@
+// Two estimates of log Z that err in opposite directions, and what can be said when they agree or do not.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harmonium/likelihood/estimate.h"
+
+namespace harmonium {
+
+struct Sandwich {
+  Estimate lower;  // of log Z: AIS, low in expectation
+  Estimate upper;  // RAISE or reverse AIS, high in expectation
+  // upper − lower, in nats: by so much the log-likelihood is known at best. Noise can make it negative.
+  [[nodiscard]] double gap() const { return upper.value - lower.value; }
+  // Half the widths of both intervals, added as independent errors are.
+  [[nodiscard]] double noise() const;
+};
+
+// In plain words: which number to trust, or what is wrong and what to do about it. `mean_log_unnormalized` of the data
+// turns log Z into their log-likelihood; without it the words are about log Z. Two that differ by at most `acceptable`
+// nats (or by less than their noise) agree.
+[[nodiscard]] std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unnormalized,
+                                  double acceptable);
+
+// The same for AIS alone, from its weights; empty where they show nothing wrong.
+[[nodiscard]] std::string warning(const Estimate& ais);
+
+}  // namespace harmonium
