@@ -213,6 +213,23 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
   return result;
 }
 
+std::optional<Evaluation> recorded_answer(const fs::path& folder, const Model& model, const TestData& test,
+                                          const JudgeOptions& options) {
+  const std::vector<Evaluation> known = read_evaluations(folder);
+  const Evaluation* old = known_answer(known, model, test, is_exact(options, model.machine), options.ais);
+  return old == nullptr ? std::nullopt : std::optional(*old);
+}
+
+Evaluation judge_quietly(const fs::path& path, const Model& model, const TestData& test, const JudgeOptions& options,
+                         const Progress& progress) {
+  const BoltzmannMachine& machine = model.machine;
+  const Estimate log_z =
+      is_exact(options, machine)
+          ? exact_log_z(machine, 30, progress)
+          : ais(machine, base_rate_parameters(machine, model.data_moments), options.ais, progress).log_z;
+  return evaluate_model(path.string(), model, &test, log_z);
+}
+
 std::string in_words(const Estimate& estimate) {
   if (estimate.kind == EstimateKind::exact) return fmt::format("{:.6f} nats  exact", estimate.value);
   return fmt::format("{:.3f} nats  [{:.3f}, {:.3f}]  {}", estimate.value, estimate.low, estimate.high,

@@ -64,6 +64,12 @@ struct JudgedRun {
 JudgedRun judge_run(const std::filesystem::path& folder, const std::vector<JudgingData>& data,
                     const JudgeOptions& options, const CommonOptions& common);
 
+// For who judges one model of a run at a time and without a bar: the answer on record, if any, and a new one.
+[[nodiscard]] std::optional<Evaluation> recorded_answer(const std::filesystem::path& folder, const Model& model,
+                                                        const TestData& test, const JudgeOptions& options);
+[[nodiscard]] Evaluation judge_quietly(const std::filesystem::path& path, const Model& model, const TestData& test,
+                                       const JudgeOptions& options, const Progress& progress);
+
 // "−21.3 nats [−21.5, −21.1] estimate" for the terminal.
 [[nodiscard]] std::string in_words(const Estimate& estimate);
 
