@@ -5,6 +5,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/compared_runs.h"
+#include "harmonium/report/protocols.h"
 
 namespace harmonium::cli {
 
@@ -15,20 +16,25 @@ void add_compare(CLI::App& app) {
     std::string out = "compare.html";
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "compare", "Lay runs over each other: log-likelihood against updates and time",
-                                  "  harmonium compare runs/sgd runs/centering\n"
-                                  "  harmonium compare runs/* --out runs/all.html\n",
-                                  options->common, [options] {
-                                    const std::vector<ComparedRun> runs = read_compared_runs(options->folders);
-                                    write_report(options->out, comparison_report(runs));
-                                    if (options->common.json) {
-                                      print_json({{"page", options->out}, {"runs", to_json(runs)}});
-                                      return 0;
-                                    }
-                                    fmt::print("{}", likelihood_table(runs));
-                                    fmt::print("page  {}\n", options->out);
-                                    return 0;
-                                  });
+  CLI::App* command =
+      add_command(app, "compare", "Lay runs over each other: log-likelihood against updates and time",
+                  "  harmonium compare runs/sgd runs/centering\n"
+                  "  harmonium compare runs/* --out runs/all.html\n",
+                  options->common, [options] {
+                    std::vector<ComparedRun> runs = read_compared_runs(options->folders);
+                    const std::vector<std::string> left_out = keep_common_protocols(runs);
+                    ReportContent page = comparison_report(runs);
+                    for (const std::string& sentence : left_out) page.footer += "\n" + sentence;
+                    write_report(options->out, page);
+                    if (options->common.json) {
+                      print_json({{"page", options->out}, {"runs", to_json(runs)}, {"left_out", left_out}});
+                      return 0;
+                    }
+                    fmt::print("{}", likelihood_table(runs));
+                    for (const std::string& sentence : left_out) fmt::print("{}\n", sentence);
+                    fmt::print("page  {}\n", options->out);
+                    return 0;
+                  });
   command->add_option("runs", options->folders, "run folders")->required();
   command->add_option("--out", options->out, "page to write")->capture_default_str();
 }

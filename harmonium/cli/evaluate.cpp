@@ -40,7 +40,8 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   fmt::print("log-likelihood of {} rows of {}, binarization {}; {}\n", first.n, first.data, first.binarization,
              first.log_z.method);
   for (const Evaluation& each : judged.evaluations)
-    fmt::print("{:>9} updates {:>9.1f} s  {}\n", each.updates, each.seconds, in_words(*each.log_likelihood));
+    fmt::print("{:>9} updates {:>9.1f} s  {}{}\n", each.updates, each.seconds, in_words(*each.log_likelihood),
+               draws_in_words(each));
   if (judged.known > 0) fmt::print("{} of them were known already\n", judged.known);
   fmt::print("next    harmonium compare {}\n", options.model);
   return 0;
@@ -50,6 +51,8 @@ int evaluate(const EvaluateOptions& options) {
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
   const Model model = read_model(options.model);
+  require(options.judge.draws == 1 || !options.data.spec.empty(), "--draws {}: there is nothing to draw without --data",
+          options.judge.draws);
   std::optional<TestData> opened;
   if (!options.data.spec.empty()) opened = open_test_data(options.data, options.judge, model.machine);
   const TestData* test = opened ? &*opened : nullptr;
@@ -65,8 +68,8 @@ int evaluate(const EvaluateOptions& options) {
     return 0;
   }
   if (const auto& l = evaluation.log_likelihood)
-    fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}\n", in_words(*l), evaluation.n,
-               evaluation.data, evaluation.binarization);
+    fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}{}\n", in_words(*l), evaluation.n,
+               evaluation.data, evaluation.binarization, draws_in_words(evaluation));
   const Estimate& z = evaluation.log_z;
   fmt::print("log Z           {}\n                {}", in_words(z), z.method);
   if (z.effective_samples)
@@ -103,6 +106,10 @@ void add_evaluate(CLI::App& app) {
   command
       ->add_option("--binarize", options->judge.binarize,
                    "gray values: none, threshold, stochastic; auto: stochastic for gray data")
+      ->capture_default_str();
+  command
+      ->add_option("--draws", options->judge.draws,
+                   "stochastic binarization: average over so many draws, with seeds SEED, SEED + 1, …")
       ->capture_default_str();
   command->add_option("--limit", options->data.limit, "use only so many rows (0: all)")->capture_default_str();
   command

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "harmonium/cli/progress.h"
 #include "harmonium/core/error.h"
@@ -70,9 +72,35 @@ const Evaluation* known_answer(const std::vector<Evaluation>& known, const Model
   return found == known.end() ? nullptr : &*found;
 }
 
+// The observed layers of a machine as the rows of a table set them.
+State observed_state(const BoltzmannMachine& machine, const Dataset& data, const std::string& spec) {
+  std::vector<at::Tensor> values = {data.to_float()};
+  if (machine.observed().size() == 2) {
+    require(data.labels.defined(), "evaluate: the model has a label layer, and {} has no labels", spec);
+    values.push_back(at::one_hot(data.labels, machine.unit(machine.observed()[1]).width()).to(at::kFloat));
+  }
+  const std::string complaint = machine.unit(0).complaint(values[0]);
+  require(complaint.empty(), "evaluate: {}: {}", spec, complaint);
+  return machine.observe(values);
+}
+
+std::string protocol_text(Binarization binarization, std::uint64_t seed, int draws) {
+  if (binarization != Binarization::stochastic) return to_string(binarization);
+  if (draws == 1) return format("stochastic (seed {})", seed);
+  return format("stochastic (seeds {}–{})", seed, seed + static_cast<std::uint64_t>(draws) - 1);
+}
+
+// With n − 1: draws are a sample of all that could be.
+double sample_deviation(const std::vector<double>& values, double mean) {
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
 }  // namespace
 
 TestData open_test_data(const JudgingData& from, const JudgeOptions& options, const BoltzmannMachine& machine) {
+  require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
   Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
   require(data.columns() == machine.unit(0).width(), "evaluate: {} has {} columns, the model has {} visible units",
           from.spec, data.columns(), machine.unit(0).width());
@@ -83,18 +111,20 @@ TestData open_test_data(const JudgingData& from, const JudgeOptions& options, co
   else if (binary_units && !data.is_binary())
     binarization = Binarization::stochastic;
   if (binary_units && binarization == Binarization::none) require_binary(data);
-  data = binarize(data, binarization, options.ais.seed);
-  std::vector<at::Tensor> values = {data.to_float()};
-  if (machine.observed().size() == 2) {
-    require(data.labels.defined(), "evaluate: the model has a label layer, and {} has no labels", from.spec);
-    values.push_back(at::one_hot(data.labels, machine.unit(machine.observed()[1]).width()).to(at::kFloat));
-  }
-  const std::string complaint = machine.unit(0).complaint(values[0]);
-  require(complaint.empty(), "evaluate: {}: {}", from.spec, complaint);
-  const std::string protocol = binarization == Binarization::stochastic
-                                   ? format("stochastic (seed {})", options.ais.seed)
-                                   : to_string(binarization);
-  return {from.spec, machine.observe(values), data.rows(), protocol};
+  require(
+      options.draws == 1 || binarization == Binarization::stochastic,
+      "--draws {}: only stochastic binarization draws anything, and {} is judged with binarization {}; leave --draws "
+      "out, or add --binarize stochastic",
+      options.draws, from.spec, to_string(binarization));
+  const std::uint64_t seed = options.ais.seed;
+  TestData test{.spec = from.spec,
+                .state = observed_state(machine, binarize(data, binarization, seed), from.spec),
+                .rows = data.rows(),
+                .binarization = protocol_text(binarization, seed, options.draws),
+                .draws = options.draws,
+                .seed = seed};
+  if (options.draws > 1) test.gray = std::move(data);
+  return test;
 }
 
 Estimate estimate_log_z(const Model& model, const TestData* test, const JudgeOptions& options,
@@ -124,6 +154,15 @@ Estimate estimate_log_z(const Model& model, const TestData* test, const JudgeOpt
   return ais(machine, base, options.ais, progress).log_z;
 }
 
+std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test) {
+  std::vector<double> means = {log_unnormalized(machine, test.state).mean().item<double>()};
+  for (int draw = 1; draw < test.draws; ++draw) {
+    const Dataset bits = binarize(test.gray, Binarization::stochastic, test.seed + static_cast<std::uint64_t>(draw));
+    means.push_back(log_unnormalized(machine, observed_state(machine, bits, test.spec)).mean().item<double>());
+  }
+  return means;
+}
+
 Evaluation evaluate_model(const std::string& path, const Model& model, const TestData* test, const Estimate& log_z) {
   Evaluation evaluation{.model = path,
                         .updates = updates_of(model),
@@ -131,11 +170,15 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
                         .data = test != nullptr ? test->spec : "",
                         .n = test != nullptr ? test->rows : 0,
                         .binarization = test != nullptr ? test->binarization : "",
+                        .draws = test != nullptr ? test->draws : 1,
                         .log_z = log_z,
                         .log_likelihood = std::nullopt};
-  if (test != nullptr)
-    evaluation.log_likelihood =
-        log_likelihood(log_unnormalized(model.machine, test->state).mean().item<double>(), log_z);
+  if (test != nullptr) {
+    const std::vector<double> draws = mean_log_unnormalized(model.machine, *test);
+    const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
+    evaluation.log_likelihood = log_likelihood(mean, log_z);
+    if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, mean);
+  }
   return evaluation;
 }
 
@@ -170,10 +213,32 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
   return result;
 }
 
+std::optional<Evaluation> recorded_answer(const fs::path& folder, const Model& model, const TestData& test,
+                                          const JudgeOptions& options) {
+  const std::vector<Evaluation> known = read_evaluations(folder);
+  const Evaluation* old = known_answer(known, model, test, is_exact(options, model.machine), options.ais);
+  return old == nullptr ? std::nullopt : std::optional(*old);
+}
+
+Evaluation judge_quietly(const fs::path& path, const Model& model, const TestData& test, const JudgeOptions& options,
+                         const Progress& progress) {
+  const BoltzmannMachine& machine = model.machine;
+  const Estimate log_z =
+      is_exact(options, machine)
+          ? exact_log_z(machine, 30, progress)
+          : ais(machine, base_rate_parameters(machine, model.data_moments), options.ais, progress).log_z;
+  return evaluate_model(path.string(), model, &test, log_z);
+}
+
 std::string in_words(const Estimate& estimate) {
   if (estimate.kind == EstimateKind::exact) return fmt::format("{:.6f} nats  exact", estimate.value);
   return fmt::format("{:.3f} nats  [{:.3f}, {:.3f}]  {}", estimate.value, estimate.low, estimate.high,
                      to_string(estimate.kind));
+}
+
+std::string draws_in_words(const Evaluation& evaluation) {
+  if (!evaluation.draw_spread) return "";
+  return fmt::format(", averaged over {} draws, spread {:.2g} nats", evaluation.draws, *evaluation.draw_spread);
 }
 
 bool is_run_folder(const fs::path& folder) { return fs::is_directory(folder) && fs::exists(folder / "config.toml"); }

@@ -82,7 +82,11 @@ void ProgressBar::show(std::int64_t done, std::int64_t total, double rate, const
   // Longer than the terminal, a line would wrap and the next redraw leave pieces behind.
   const std::size_t most =
       static_cast<std::size_t>(std::max(20, terminal_width() - static_cast<int>(label_.size()) - room - 2));
-  if (tail.size() > most) tail.resize(most);
+  if (tail.size() > most) {
+    std::size_t end = most;
+    while (end > 0 && (tail[end] & 0xC0) == 0x80) --end;  // never half a character
+    tail.resize(end);
+  }
   fmt::print(stderr, "\r\033[K{} {}{}", label_, bar(fraction, room), tail);
   std::fflush(stderr);
   drawn_ = true;

@@ -4,6 +4,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/config_file.h"
+#include "harmonium/cli/tracking.h"
 #include "harmonium/cli/training_session.h"
 #include "harmonium/core/error.h"
 
@@ -50,6 +51,7 @@ int train(const TrainOptions& options) {
   RunConfig config = options.config.resolve(options.file);
   const RunData data = resolve(config);
   check_config(config, data);  // before anything is written or removed
+  if (config.track != "none") (void)open_tracking_data(config, data);
   const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
@@ -65,6 +67,7 @@ void add_train(CLI::App& app) {
   CLI::App* command = add_command(app, "train", "Train a model and write a run folder with its report",
                                   "  harmonium train --data digits\n"
                                   "  harmonium train --data mnist --hidden 500 --updates 20000 --out runs/mnist\n"
+                                  "  harmonium train --data digits --track ais --out runs/watched\n"
                                   "  harmonium train recipe.toml --seed 7\n",
                                   options->common, [options] { return train(*options); });
   command->add_option("config", options->file, "TOML file with any of the options below (its keys: with _ for -)");

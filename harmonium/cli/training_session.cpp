@@ -4,6 +4,7 @@
 
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/progress.h"
+#include "harmonium/cli/tracking.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/run_report.h"
 
@@ -11,8 +12,8 @@ namespace harmonium::cli {
 
 namespace {
 
-std::string watch_line(const std::map<std::string, double>& metrics) {
-  std::string text;
+// `text` comes first: a narrow terminal cuts the end off.
+std::string watch_line(const std::map<std::string, double>& metrics, std::string text) {
   const auto add = [&](const char* metric, const char* label, const char* form) {
     if (const auto it = metrics.find(metric); it != metrics.end())
       text += fmt::format("{}{} {}", text.empty() ? "" : "  ", label, fmt::format(fmt::runtime(form), it->second));
@@ -22,6 +23,27 @@ std::string watch_line(const std::map<std::string, double>& metrics) {
   add("reconstruction_error", "rec", "{:.2f}");
   add("gradient_norm", "grad", "{:.3f}");
   return text;
+}
+
+// Judges what is left after the last update, until the end or Ctrl-C.
+void finish_tracking(LikelihoodTracker& tracker, const std::filesystem::path& folder) {
+  tracker.add(folder);
+  ProgressBar bar("judging");
+  tracker.finish([&](const LikelihoodTracker::Standing& now) {
+    for (const std::string& sentence : tracker.take_news()) bar.say(sentence);
+    bar.show(now.answered, now.total, now.rate, now.doing);
+  });
+}
+
+// The tracked answer for the final model; nothing where the run is not tracked, or it failed.
+std::optional<Evaluation> final_answer(const std::filesystem::path& folder, const RunConfig& config,
+                                       const RunData& data) {
+  if (config.track == "none") return std::nullopt;
+  const std::string& judge = data.valid.rows() > 0 ? config.valid : config.data;
+  std::optional<Evaluation> answer;
+  for (Evaluation& each : read_evaluations(folder))
+    if (each.updates == config.updates && each.data == judge && each.log_likelihood) answer = std::move(each);
+  return answer;
 }
 
 }  // namespace
@@ -38,14 +60,24 @@ RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& c
                          const CommonOptions& common, const std::string& label) {
   limit_threads(common, products_per_update(config));
   watch_interrupts();
-  ProgressBar bar(label);
+  std::optional<ProgressBar> bar(std::in_place, label);
+  std::optional<LikelihoodTracker> tracker;
+  if (config.track != "none") tracker.emplace(folder, config, data);
   RunHooks hooks;
   hooks.stop_requested = interrupted;
   hooks.progress = [&](const RunProgress& p) {
-    bar.show(p.update, p.total, p.updates_per_second, watch_line(p.metrics));
+    if (tracker)
+      for (const std::string& sentence : tracker->take_news()) bar->say(sentence);
+    bar->show(p.update, p.total, p.updates_per_second, watch_line(p.metrics, tracker ? tracker->latest() : ""));
   };
-  hooks.message = [&](const std::string& sentence) { bar.say(sentence); };
-  return run_training(folder, config, to_toml(config), data, hooks);
+  hooks.message = [&](const std::string& sentence) { bar->say(sentence); };
+  hooks.snapshot = [&](const std::filesystem::path& path) {
+    if (tracker) tracker->add(path);
+  };
+  RunResult result = run_training(folder, config, to_toml(config), data, hooks);
+  bar.reset();
+  if (tracker && result.finished) finish_tracking(*tracker, folder);
+  return result;
 }
 
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
@@ -58,6 +90,14 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
   write_report(report, run_report(folder, data.train));
+  const std::optional<Evaluation> tracked = final_answer(folder, config, data);
+  if (config.track != "none" && !tracked && interrupted()) {
+    fmt::print(stderr,
+               "interrupted; the model is trained and saved, but not all its snapshots are judged. To go on:\n"
+               "  harmonium resume {}\n",
+               folder.string());
+    return 130;
+  }
   const double speed = result.seconds > 0 ? static_cast<double>(result.updates) / result.seconds : 0;
   if (common.json) {
     print_json({{"updates", result.updates},
@@ -68,11 +108,12 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
                 {"metrics", result.metrics}});
     return 0;
   }
-  fmt::print(
-      "trained {} updates in {:.1f} s ({:.0f} updates/s)\n  model   {}\n  report  {}\n  next    harmonium evaluate {} "
-      "--data {}\n",
-      result.updates, result.seconds, speed, model.string(), report.string(), folder.string(),
-      judging_data(config.data));
+  fmt::print("trained {} updates in {:.1f} s ({:.0f} updates/s)\n", result.updates, result.seconds, speed);
+  if (tracked)
+    fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
+               tracked->binarization, in_words(*tracked->log_likelihood));
+  fmt::print("  model   {}\n  report  {}\n  next    harmonium evaluate {} --data {}\n", model.string(), report.string(),
+             folder.string(), judging_data(config.data));
   return 0;
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "harmonium/core/format.h"
 #include "harmonium/report/estimates.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
+#include "harmonium/report/protocols.h"
 
 namespace harmonium {
 
@@ -28,14 +30,15 @@ bool is_training_part(const std::string& spec) {
 
 // What may share a chart.
 struct Group {
-  std::string set, binarization;
+  std::string set, protocol;
+  std::set<std::string> binarizations;                             // with their seeds
   std::map<std::string, std::int64_t> rows;                        // of each part
   std::vector<std::pair<std::size_t, const Evaluation*>> members;  // run and evaluation
 
   [[nodiscard]] bool takes(const Evaluation& evaluation) const {
     const auto [its_set, part] = set_and_part(evaluation.data);
     const auto known = rows.find(part);
-    return its_set == set && evaluation.binarization == binarization &&
+    return its_set == set && protocol_of(evaluation.binarization) == protocol &&
            (known == rows.end() || known->second == evaluation.n);
   }
 };
@@ -46,7 +49,9 @@ std::vector<Group> groups_of(const std::vector<ComparedRun>& runs) {
     for (const Evaluation& evaluation : runs[i].evaluations) {
       auto group = std::ranges::find_if(groups, [&](const Group& g) { return g.takes(evaluation); });
       const auto [set, part] = set_and_part(evaluation.data);
-      if (group == groups.end()) group = groups.insert(groups.end(), {set, evaluation.binarization, {}, {}});
+      if (group == groups.end())
+        group = groups.insert(groups.end(), {set, protocol_of(evaluation.binarization), {}, {}, {}});
+      group->binarizations.insert(evaluation.binarization);
       group->rows[part] = evaluation.n;
       group->members.emplace_back(i, &evaluation);
     }
@@ -58,15 +63,17 @@ std::string distinction(const Group& group, const std::vector<Group>& all) {
   if (std::ranges::count(all, group.set, &Group::set) == 1) return "";
   std::string rows;
   for (const auto& [part, n] : group.rows) rows += format(", {}{} rows", part.empty() ? "" : part + " ", n);
-  return format(" ({}{})", group.binarization, rows);
+  return format(" ({}{})", group.protocol, rows);
 }
 
 std::string caption_of(const Group& group, const std::vector<Group>& all) {
   std::string parts;
   for (const auto& [part, rows] : group.rows)
     parts += format("{}{} rows{}", parts.empty() ? "" : ", ", rows, part.empty() ? "" : " of " + part);
+  const bool one_draw = group.binarizations.size() == 1;
   std::string caption = format("Mean log-likelihood of {} ({}), binarization {}. Bands are 95 % intervals of log Z.",
-                               group.set, parts, group.binarization);
+                               group.set, parts, one_draw ? *group.binarizations.begin() : group.protocol);
+  if (!one_draw) caption += " Series from different seeds differ by the spread between draws, too.";
   const auto same_set = std::ranges::count(all, group.set, &Group::set);
   if (same_set > 1)
     caption += format(
@@ -74,6 +81,13 @@ std::string caption_of(const Group& group, const std::vector<Group>& all) {
         "with these.",
         same_set, group.set);
   return caption;
+}
+
+// "seeds 0–4" of "stochastic (seeds 0–4)", which tells series of one run apart where a chart has several.
+std::string seeds_of(const Evaluation& evaluation) {
+  const std::size_t open = evaluation.binarization.find('(');
+  if (open == std::string::npos) return "";
+  return evaluation.binarization.substr(open + 1, evaluation.binarization.find(')') - open - 1);
 }
 
 std::string series_name(const std::vector<ComparedRun>& runs, std::size_t run, const std::string& data) {
@@ -91,8 +105,9 @@ Chart likelihood_chart(const std::vector<ComparedRun>& runs, const std::vector<E
   std::map<std::pair<std::size_t, std::string>, Series> series;
   for (const auto& [run, evaluation] : group.members) {
     // Parts that judge come before those that were learnt from.
-    Series& one = series[{run, (is_training_part(evaluation->data) ? "1" : "0") + evaluation->data}];
-    one.name = series_name(runs, run, evaluation->data);
+    const std::string draw = group.binarizations.size() > 1 ? ", " + seeds_of(*evaluation) : "";
+    Series& one = series[{run, (is_training_part(evaluation->data) ? "1" : "0") + evaluation->data + draw}];
+    one.name = series_name(runs, run, evaluation->data) + draw;
     one.dashed = is_training_part(evaluation->data);
     one.colour = runs.size() == 1 ? 0 : static_cast<int>(run) + 1;
     one.x.push_back(against_seconds ? evaluation->seconds : static_cast<double>(evaluation->updates));

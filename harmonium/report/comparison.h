@@ -1,7 +1,8 @@
 // Runs side by side: how good each was after so many updates and so many seconds of training.
 //
-// Log-likelihoods are put in one chart only where they can be compared: the same data set, the same binarization, and
-// for each of its parts (train, test) the same number of rows. What differs gets a chart of its own that says so.
+// Log-likelihoods are put in one chart only where they can be compared: the same data set, the same protocol of
+// binarization (protocols.h), and for each of its parts (train, test) the same number of rows. What differs gets a
+// chart of its own that says so. Draws from different seeds are different series of one chart.
 #pragma once
 
 #include <filesystem>

@@ -143,6 +143,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
         format("harmonium evaluate again{} --data {} --method {}", list_snapshots(folder).empty() ? "" : " --snapshots",
                evaluation.data, annealed ? "ais" : "exact");
     if (annealed) line += format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas);
+    if (evaluation.draws > 1) line += format(" --draws {}", evaluation.draws);
     if (std::ranges::find(content.reproduce, line) == content.reproduce.end()) content.reproduce.push_back(line);
   }
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";

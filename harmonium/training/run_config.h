@@ -46,6 +46,9 @@ struct RunConfig {
   std::int64_t checkpoint_every = 1000;
   double checkpoint_minutes = 5;
   std::string snapshots = "none";
+  std::string track = "none";
+  std::int64_t track_chains = 100;
+  std::int64_t track_betas = 1000;
   std::uint64_t seed = 0;
 
   // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
@@ -93,6 +96,12 @@ struct RunConfig {
     visitor(
         "snapshots", self.snapshots,
         "updates at which to keep the averaged model, such as 100,300,1000; log: 1, 3, 10, 30, … and the last; none");
+    visitor("track", self.track,
+            "log-likelihood of the validation data (else of the training data) at every snapshot, found in the "
+            "background while training goes on: none, ais, exact, auto (exact where a side is small); without "
+            "--snapshots: at those of log");
+    visitor("track_chains", self.track_chains, "track: chains of ais");
+    visitor("track_betas", self.track_betas, "track: steps of ais");
     visitor("seed", self.seed, "seed of everything random in training");
   }
 };

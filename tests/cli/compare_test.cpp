@@ -58,6 +58,36 @@ TEST_F(Compare, TellsRunsOfTheSameNameApartByTheirPaths) {
   EXPECT_EQ(runs[1]["name"], "other/run/");
 }
 
+TEST_F(Compare, RefusesRunsJudgedUnderDifferentBinarizationsAndSaysHowToJudgeThemAlike) {
+  train("one");
+  train("other");
+  judge("one");
+  judge("other", {"--binarize", "threshold"});
+  const std::string command =
+      "harmonium evaluate other --snapshots --data digits:test --limit 300 --binarize stochastic";
+  refuses({"compare", "one", "other"},
+          {"digits:test", "one: stochastic", "other: threshold", "different quantities", command});
+
+  // The command it gave is all that was missing.
+  judge("other", {"--limit", "300", "--binarize", "stochastic"});
+  const Outcome outcome = succeed({"compare", "one", "other"});
+  EXPECT_NE(outcome.out.find("Left out: threshold of other (2 answers)"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("rows, threshold"), std::string::npos) << outcome.out;
+  const ordered_json result = json({"compare", "one", "other"});
+  EXPECT_EQ(result["left_out"].size(), 1U);
+  for (const ordered_json& run : result["runs"]) EXPECT_EQ(run["evaluations"].size(), 2U);
+  EXPECT_NE(read_bytes(folder / "compare.html").find("Left out"), std::string::npos);
+}
+
+TEST_F(Compare, TakesOtherSeedsForTheSameProtocol) {
+  train("one");
+  train("other");
+  judge("one");
+  judge("other", {"--seed", "7", "--draws", "2"});
+  EXPECT_TRUE(json({"compare", "one", "other"})["left_out"].empty());
+  EXPECT_NE(read_bytes(folder / "compare.html").find("seeds 7"), std::string::npos);
+}
+
 TEST_F(Compare, RefusesAFolderThatIsNoRunAndSaysWhatToGive) {
   fs::create_directory(folder / "empty");
   refuses({"compare", "empty"}, {"empty is not a run folder", "harmonium train"});

@@ -7,8 +7,8 @@
 namespace harmonium::testing {
 namespace {
 
-const std::vector<std::string> evaluation_keys = {"model", "updates",      "seconds", "data",
-                                                  "n",     "binarization", "log_z",   "log_likelihood"};
+const std::vector<std::string> evaluation_keys = {"model",        "updates", "seconds",     "data",  "n",
+                                                  "binarization", "draws",   "draw_spread", "log_z", "log_likelihood"};
 const std::vector<std::string> log_z_keys = {"value",  "low",    "high",  "kind",
                                              "method", "chains", "betas", "effective_samples"};
 const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "kind"};
@@ -35,6 +35,8 @@ TEST_F(Evaluate, PrintsExactlyTheDocumentedKeys) {
   EXPECT_EQ(exact["data"], "digits:test");
   EXPECT_EQ(exact["n"], 300);
   EXPECT_EQ(exact["binarization"], "stochastic (seed 0)");
+  EXPECT_EQ(exact["draws"], 1);
+  EXPECT_TRUE(exact["draw_spread"].is_null());
   EXPECT_EQ(exact["log_z"]["kind"], "exact");
   EXPECT_EQ(exact["log_likelihood"]["kind"], "exact");
   for (const char* unused : {"chains", "betas", "effective_samples"}) EXPECT_TRUE(exact["log_z"][unused].is_null());
@@ -99,6 +101,8 @@ TEST_F(Evaluate, GivesLogZAloneWithoutDataAndWritesNothingBesideALoneModel) {
   EXPECT_EQ(keys(alone), evaluation_keys);
   EXPECT_EQ(keys(alone["log_z"]), log_z_keys);
   EXPECT_TRUE(alone["data"].is_null());
+  EXPECT_TRUE(alone["draws"].is_null());
+  EXPECT_TRUE(alone["draw_spread"].is_null());
   EXPECT_TRUE(alone["log_likelihood"].is_null());
   EXPECT_EQ(alone["n"], 0);
   EXPECT_EQ(alone["log_z"], json({"evaluate", "run"})["log_z"]);
@@ -137,11 +141,46 @@ TEST_F(Evaluate, KnowsTheLogZOfTwoCoupledUnits) {
   EXPECT_GE(annealed["high"], log_z);
 }
 
+TEST_F(Evaluate, AveragesOverDrawsAsOverThatManyEvaluationsAndSaysHowFarTheyAreApart) {
+  train();
+  const Arguments question = {"evaluate", "run", "--data", "digits:test", "--method", "exact", "--seed"};
+  std::vector<double> single;
+  for (const char* seed : {"3", "4", "5"})
+    single.push_back(json(question + Arguments{seed})["log_likelihood"]["value"]);
+  const double mean = (single[0] + single[1] + single[2]) / 3;
+  double squares = 0;
+  for (const double value : single) squares += (value - mean) * (value - mean);
+  ASSERT_GT(squares, 0) << "draws that do not differ would prove nothing";
+
+  const ordered_json averaged = json(question + Arguments{"3", "--draws", "3"});
+  EXPECT_EQ(averaged["binarization"], "stochastic (seeds 3–5)");
+  EXPECT_EQ(averaged["draws"], 3);
+  EXPECT_NEAR(averaged["log_likelihood"]["value"], mean, 1e-6);
+  EXPECT_NEAR(averaged["draw_spread"], std::sqrt(squares / 2), 1e-6);
+  const Outcome said = succeed(question + Arguments{"3", "--draws", "3"});
+  EXPECT_NE(said.out.find("averaged over 3 draws, spread 0."), std::string::npos) << said.out;
+  // Four questions, each with its answer.
+  const std::string record = read_bytes(folder / "run/evaluations.jsonl");
+  EXPECT_EQ(std::ranges::count(record, '\n'), 4);
+}
+
+TEST_F(Evaluate, RefusesToAverageOverDrawsWhereNothingIsDrawn) {
+  train();
+  const Arguments by_digits = {"evaluate", "run", "--data", "digits:test"};
+  refuses(by_digits + Arguments{"--draws", "5", "--binarize", "threshold"}, {"--draws 5", "threshold", "stochastic"});
+  refuses(by_digits + Arguments{"--draws", "0"}, {"--draws 0", "1 or more"});
+  refuses({"evaluate", "run", "--draws", "5"}, {"--draws 5", "--data"});
+  write_bytes(folder / "pair.npz", pair_of_units());
+  write_bytes(folder / "rows.csv", "0\n1\n");
+  refuses({"evaluate", "pair.npz", "--data", "rows.csv", "--draws", "2"}, {"--draws 2", "rows.csv", "none"});
+}
+
 TEST_F(Evaluate, JudgesAJointModelByDataAndLabels) {
   succeed(small_run("joint", {"--model", "classification_rbm"}));
   const ordered_json result = json({"evaluate", "joint", "--data", "digits:test", "--binarize", "threshold"});
   EXPECT_EQ(result["log_z"]["kind"], "exact");
   EXPECT_EQ(result["binarization"], "threshold");
+  EXPECT_EQ(json({"evaluate", "joint", "--data", "digits:test", "--draws", "2"})["draws"], 2);
   write_bytes(folder / "unlabelled.npy", npy({{1, 64}, std::vector<float>(64, 0)}));
   refuses({"evaluate", "joint", "--data", "unlabelled.npy"}, {"label", "unlabelled.npy"});
 }

@@ -46,14 +46,26 @@ TEST(Evaluations, BringUpdatesAndSecondsBack) {
   EXPECT_EQ(back.log_z.chains, 10);
 }
 
+TEST(Evaluations, BringDrawsAndTheirSpreadBack) {
+  const TemporaryFolder folder;
+  Evaluation averaged = answer(300, -20);
+  averaged.draws = 5;
+  averaged.draw_spread = 0.25;
+  record_evaluations(folder.path(), {averaged, answer(100, -30)});
+  EXPECT_EQ(read_evaluations(folder.path()).at(0).draws, 5);
+  EXPECT_EQ(read_evaluations(folder.path()).at(0).draw_spread, 0.25);
+  EXPECT_EQ(read_evaluations(folder.path()).at(1).draws, 1);
+  EXPECT_FALSE(read_evaluations(folder.path()).at(1).draw_spread.has_value());
+}
+
 TEST(Evaluations, OfOlderFilesAreReadAndReplacedByTheSameModels) {
   const TemporaryFolder folder;
   nlohmann::ordered_json old = to_json(answer(0, -20));
-  old.erase("updates");
-  old.erase("seconds");
+  for (const char* key : {"updates", "seconds", "draws", "draw_spread"}) old.erase(key);
   (void)folder.write("evaluations.jsonl", old.dump() + "\n");
   EXPECT_EQ(read_evaluations(folder.path()).at(0).updates, 0);
   EXPECT_EQ(read_evaluations(folder.path()).at(0).seconds, 0);
+  EXPECT_EQ(read_evaluations(folder.path()).at(0).draws, 1);
   Evaluation snapshot = answer(100, -30);
   snapshot.model = "run/snapshots/update-00000100.safetensors";
   record_evaluation(folder.path(), snapshot);

@@ -77,6 +77,17 @@ TEST(Comparison, NeverPutsTwoBinarizationsOrTwoNumbersOfRowsInOneChart) {
   EXPECT_FALSE(holds(alone[0].caption, "cannot be compared")) << "there is nothing to warn of";
 }
 
+TEST(Comparison, LaysDrawsFromDifferentSeedsOverEachOtherAsSeriesOfTheirOwn) {
+  const std::vector<Chart> charts =
+      likelihood_charts({run_of("a", {judged(100, -30, "digits:test", 300, "stochastic (seed 0)"),
+                                      judged(100, -30.1, "digits:test", 300, "stochastic (seeds 0–4)")}),
+                         run_of("b", {judged(100, -29, "digits:test", 300, "stochastic (seed 0)")})});
+  ASSERT_EQ(charts.size(), 2U);
+  EXPECT_EQ(names_of(charts[0]),
+            (std::vector<std::string>{"a, test, seed 0", "a, test, seeds 0–4", "b, test, seed 0"}));
+  EXPECT_TRUE(holds(charts[0].caption, "different seeds")) << charts[0].caption;
+}
+
 TEST(Comparison, KeepsDataSetsApart) {
   const std::vector<Chart> charts =
       likelihood_charts({run_of("a", {judged(100, -30)}), run_of("b", {judged(100, -90, "mnist:test")})});

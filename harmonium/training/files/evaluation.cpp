@@ -47,6 +47,8 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["n"] = evaluation.n;
   result["binarization"] =
       evaluation.binarization.empty() ? ordered_json(nullptr) : ordered_json(evaluation.binarization);
+  result["draws"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.draws);
+  result["draw_spread"] = evaluation.draw_spread ? ordered_json(*evaluation.draw_spread) : ordered_json(nullptr);
   result["log_z"] = {
       {"value", z.value},
       {"low", z.low},
@@ -64,9 +66,9 @@ ordered_json to_json(const Evaluation& evaluation) {
 }
 
 Evaluation evaluation_from_json(const ordered_json& from) {
-  // Files of the first version know neither.
-  const auto number = [&](const char* key) {
-    return from.contains(key) && from.at(key).is_number() ? from.at(key) : ordered_json(0);
+  // Older files do not know all of them.
+  const auto number = [&](const char* key, int otherwise = 0) {
+    return from.contains(key) && from.at(key).is_number() ? from.at(key) : ordered_json(otherwise);
   };
   Evaluation evaluation{
       .model = from.at("model"),
@@ -75,8 +77,10 @@ Evaluation evaluation_from_json(const ordered_json& from) {
       .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
       .n = from.at("n"),
       .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
+      .draws = number("draws", 1),
       .log_z = estimate_from_json(from.at("log_z")),
       .log_likelihood = std::nullopt};
+  if (const ordered_json spread = number("draw_spread", -1); spread >= 0) evaluation.draw_spread = spread;
   if (!from.at("log_likelihood").is_null()) {
     evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
     evaluation.log_likelihood->method = evaluation.log_z.method;

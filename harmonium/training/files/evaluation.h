@@ -17,7 +17,9 @@ struct Evaluation {
   double seconds = 0;        // of training until then; 0: not known
   std::string data;          // empty where log Z alone was asked for
   std::int64_t n = 0;        // rows
-  std::string binarization;  // "none", "threshold", "stochastic (seed 0)"
+  std::string binarization;  // "none", "threshold", "stochastic (seed 0)", "stochastic (seeds 0–4)"
+  int draws = 1;             // of a stochastic binarization, over which the log-likelihood is averaged
+  std::optional<double> draw_spread = std::nullopt;  // standard deviation between draws; nothing for one draw
   Estimate log_z;
   std::optional<Estimate> log_likelihood;  // mean per row
 };

@@ -53,6 +53,8 @@ void check_numbers(const RunConfig& config) {
   at_least("--refit-every", config.refit_every, 1);
   at_least("--rank", config.rank, 0);
   at_least("--iterations", config.iterations, 1);
+  at_least("--track-chains", config.track_chains, 1);
+  at_least("--track-betas", config.track_betas, 1);
 
   const auto not_negative = [](const char* flag, double value) {
     require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
@@ -74,6 +76,9 @@ void check_numbers(const RunConfig& config) {
   require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}",
           config.shrink);
   (void)snapshot_updates(config.snapshots, config.updates);
+  const std::vector<std::string> ways = {"none", "ais", "exact", "auto"};
+  require(std::ranges::find(ways, config.track) != ways.end(), "--track {}: there are none, ais, exact and auto",
+          config.track);
   // config.toml could not hold a larger one.
   require(config.seed <= std::numeric_limits<std::int64_t>::max(), "--seed must be at most 2^63 - 1, not {}",
           config.seed);
@@ -107,6 +112,7 @@ RunData resolve(RunConfig& config) {
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);
+  if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
   if (config.particles == 0) config.particles = config.batch;
   if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
   return data;

@@ -195,7 +195,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     trainer.check();
     Model snapshot = model;
     snapshot.machine = trainer.averaged();
-    write_snapshot(folder, snapshot, trainer.update(), seconds);
+    hooks.snapshot(write_snapshot(folder, snapshot, trainer.update(), seconds));
   };
 
   Speedometer speed;

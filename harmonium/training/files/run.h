@@ -26,6 +26,7 @@ struct RunHooks {
   std::function<bool()> stop_requested = [] { return false; };                   // asked after every update
   std::function<void(const RunProgress&)> progress = [](const RunProgress&) {};  // after every update
   std::function<void(const std::string&)> message = [](const std::string&) {};   // a sentence for a person
+  std::function<void(const std::filesystem::path&)> snapshot = [](const std::filesystem::path&) {};  // once written
 };
 
 struct RunResult {

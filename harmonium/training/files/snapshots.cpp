@@ -52,13 +52,15 @@ std::vector<std::int64_t> snapshot_updates(const std::string& list, std::int64_t
   return result;
 }
 
-void write_snapshot(const fs::path& folder, const Model& model, std::int64_t update, double seconds) {
+fs::path write_snapshot(const fs::path& folder, const Model& model, std::int64_t update, double seconds) {
   std::error_code ignored;  // where the folder is missing, writing says so
   fs::create_directories(folder / "snapshots", ignored);
   Model snapshot = model;
   snapshot.notes["updates"] = std::to_string(update);
   snapshot.notes["seconds"] = format("{}", seconds);
-  write_model(folder / "snapshots" / format("{}{:08}{}", snapshot_prefix, update, snapshot_suffix), snapshot);
+  fs::path path = folder / "snapshots" / format("{}{:08}{}", snapshot_prefix, update, snapshot_suffix);
+  write_model(path, snapshot);
+  return path;
 }
 
 std::vector<SnapshotFile> list_snapshots(const fs::path& folder) {

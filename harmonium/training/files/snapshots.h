@@ -18,8 +18,9 @@ namespace harmonium {
 // Throws Error naming --snapshots where the list makes no sense or goes beyond the last update.
 [[nodiscard]] std::vector<std::int64_t> snapshot_updates(const std::string& list, std::int64_t updates);
 
-// `folder` is the run's.
-void write_snapshot(const std::filesystem::path& folder, const Model& model, std::int64_t update, double seconds);
+// `folder` is the run's. Returns the path of the file.
+std::filesystem::path write_snapshot(const std::filesystem::path& folder, const Model& model, std::int64_t update,
+                                     double seconds);
 
 struct SnapshotFile {
   std::int64_t update = 0;
