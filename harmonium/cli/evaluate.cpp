@@ -47,36 +47,52 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   return 0;
 }
 
-int evaluate(const EvaluateOptions& options) {
+void print_answer(const Evaluation& evaluation) {
+  if (const auto& l = evaluation.log_likelihood)
+    fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}{}\n", in_words(*l), evaluation.n,
+               evaluation.data, evaluation.binarization, draws_in_words(evaluation));
+  const Estimate& z = evaluation.log_z;
+  const bool alone = z.kind == EstimateKind::upper_bound;  // RAISE without an AIS beside it
+  if (const auto& bound = evaluation.raise)
+    fmt::print("{}RAISE, {} rows × {} chains × {} β\n",
+               alone ? std::string(16, ' ') : fmt::format("lower bound     {}\n{:16}", in_words(*bound), ""),
+               evaluation.raise_rows, bound->chains, bound->betas);
+  fmt::print("log Z           {}\n", in_words(z));
+  if (z.effective_samples)
+    fmt::print("                {}, {} chains × {} β, {:.1f} effective samples\n", z.method, z.chains, z.betas,
+               *z.effective_samples);
+  else if (!alone)
+    fmt::print("                {}\n", z.method);
+  if (evaluation.upper_log_z && !alone)
+    fmt::print("upper bound     {}\n                {}\n", in_words(*evaluation.upper_log_z),
+               evaluation.upper_log_z->method);
+  if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
+}
+
+int evaluate(EvaluateOptions options) {
+  options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
   const Model model = read_model(options.model);
-  require(options.judge.draws == 1 || !options.data.spec.empty(), "--draws {}: there is nothing to draw without --data",
-          options.judge.draws);
+  require(options.judge.data.draws == 1 || !options.data.spec.empty(),
+          "--draws {}: there is nothing to draw without --data", options.judge.data.draws);
   std::optional<TestData> opened;
-  if (!options.data.spec.empty()) opened = open_test_data(options.data, options.judge, model.machine);
+  if (!options.data.spec.empty()) opened = open_test_data(options.data, options.judge.data, model.machine);
   const TestData* test = opened ? &*opened : nullptr;
-  const Evaluation evaluation =
-      evaluate_model(options.model, model, test, estimate_log_z(model, test, options.judge, options.common));
+  const EstimationOptions& how = options.judge.estimation;
+  JournaledFindings found = find_with_bars(options.model, model, test, how, options.common);
+  const Evaluation evaluation = evaluate_model(options.model, model, test, found.findings, how.gap);
   const bool run_folder = is_run_folder(options.model);
   if (run_folder) {
     record_evaluation(options.model, evaluation);
     refresh_report(options.model);
   }
+  found.recorded();
   if (options.common.json) {
     print_json(to_json(evaluation));
     return 0;
   }
-  if (const auto& l = evaluation.log_likelihood)
-    fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}{}\n", in_words(*l), evaluation.n,
-               evaluation.data, evaluation.binarization, draws_in_words(evaluation));
-  const Estimate& z = evaluation.log_z;
-  fmt::print("log Z           {}\n                {}", in_words(z), z.method);
-  if (z.effective_samples)
-    fmt::print(", {} chains × {} β, {:.1f} effective samples", z.chains, z.betas, *z.effective_samples);
-  fmt::print("\n");
-  if (z.effective_samples && *z.effective_samples < 0.1 * static_cast<double>(z.chains))
-    fmt::print("  Few effective samples: log Z is probably too low and the likelihood too high. Raise --betas.\n");
+  print_answer(evaluation);
   if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
   return 0;
 }
@@ -89,7 +105,9 @@ void add_evaluate(CLI::App& app) {
       add_command(app, "evaluate", "Estimate log Z and the log-likelihood of data, with kind and interval",
                   "  harmonium evaluate runs/digits-1 --data digits:test\n"
                   "  harmonium evaluate model.npz --method exact\n"
+                  "  harmonium evaluate runs/mnist --data mnist:test --minutes 20 --gap 0.2\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --method ais --chains 400 --betas 50000\n"
+                  "  harmonium evaluate runs/mnist --data mnist:test --method sandwich --betas 20000\n"
                   "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n",
                   options->common, [options] { return evaluate(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz with W, visible_bias, hidden_bias")
@@ -98,25 +116,45 @@ void add_evaluate(CLI::App& app) {
                       "data to judge by: NAME or PATH[:train|valid|test]; without it: log Z alone");
   command->add_flag("--snapshots", options->snapshots,
                     "judge every snapshot of the run and its final model; answers there already are kept");
-  command->add_option("--method", options->judge.method, "auto (exact where a side is small), exact, ais")
+  EstimationOptions& how = options->judge.estimation;
+  command
+      ->add_option(
+          "--method", how.method,
+          "exact; ais; ma-ais (moment-averaged path); raise (lower bound); sandwich (ais and raise); auto: exact "
+          "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes")
       ->capture_default_str();
-  command->add_option("--chains", options->judge.ais.chains, "ais: independent chains")->capture_default_str();
-  command->add_option("--betas", options->judge.ais.betas, "ais: steps from the base model to this one")
+  command->add_option("--chains", how.chains, "ais: independent chains")->capture_default_str();
+  command->add_option("--betas", how.betas, "steps from the base model to this one (0: 10 000; auto starts with 1 000)")
       ->capture_default_str();
   command
-      ->add_option("--binarize", options->judge.binarize,
+      ->add_option("--schedule", how.schedule, "steps: linear, adaptive (by a pilot run), or a FILE of β from 0 to 1")
+      ->capture_default_str();
+  command->add_option("--base", how.base, "where annealing starts: data (base rates), uniform, or a MODEL")
+      ->capture_default_str();
+  command->add_option("--sum-out", how.sum_out, "layers that annealing sums out: odd (hidden ones of an RBM), even")
+      ->capture_default_str();
+  command->add_option("--knots", how.knots, "ma-ais: machines fitted between base and model")->capture_default_str();
+  command->add_option("--raise-rows", how.raise_rows, "raise, sandwich: rows of the data that are annealed")
+      ->capture_default_str();
+  command->add_option("--raise-chains", how.raise_chains, "raise, sandwich: chains for each row")
+      ->capture_default_str();
+  command->add_option("--gap", how.gap, "nats by which lower and upper bound may differ and still agree")
+      ->capture_default_str();
+  command->add_option("--minutes", how.minutes, "auto: about how long it may take")->capture_default_str();
+  command
+      ->add_option("--binarize", options->judge.data.binarize,
                    "gray values: none, threshold, stochastic; auto: stochastic for gray data")
       ->capture_default_str();
   command
-      ->add_option("--draws", options->judge.draws,
+      ->add_option("--draws", options->judge.data.draws,
                    "stochastic binarization: average over so many draws, with seeds SEED, SEED + 1, …")
       ->capture_default_str();
   command->add_option("--limit", options->data.limit, "use only so many rows (0: all)")->capture_default_str();
   command
-      ->add_option("--label-column", options->judge.label_column,
+      ->add_option("--label-column", options->judge.data.label_column,
                    "where a text table keeps its label: none, first, last")
       ->capture_default_str();
-  command->add_option("--seed", options->judge.ais.seed, "seed of chains and of stochastic binarization")
+  command->add_option("--seed", how.seed, "seed of chains and of stochastic binarization")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
 }

@@ -8,10 +8,9 @@
 
 #include "harmonium/cli/progress.h"
 #include "harmonium/core/error.h"
-#include "harmonium/data/binarize.h"
-#include "harmonium/data/catalog/catalog.h"
-#include "harmonium/likelihood/exact.h"
+#include "harmonium/data/catalog/folders.h"
 #include "harmonium/likelihood/log_likelihood.h"
+#include "harmonium/training/files/folder_journal.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/snapshots.h"
 
@@ -20,16 +19,6 @@ namespace harmonium::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Enumeration beyond this takes longer than most people would call automatic.
-constexpr int automatic_bits = 22;
-
-bool is_exact(const JudgeOptions& options, const BoltzmannMachine& machine) {
-  const bool exact = options.method == "exact" || (options.method == "auto" && can_enumerate(machine, automatic_bits));
-  require(exact || options.method == "ais" || options.method == "auto",
-          "unknown method '{}'; there are: auto, exact, ais", options.method);
-  return exact;
-}
 
 std::int64_t updates_of(const Model& model) {
   const auto note = model.notes.find("updates");
@@ -59,35 +48,82 @@ std::vector<fs::path> models_of(const fs::path& folder) {
   return paths;
 }
 
+// Whether an answer was found in the way that `options` ask for.
+bool same_way(const Evaluation& old, const EstimationOptions& options, const BoltzmannMachine& machine) {
+  const std::string method = method_for(options, machine);
+  if (method == "exact") return old.log_z.kind == EstimateKind::exact;
+  const bool both = method == "auto" || method == "sandwich";
+  if (old.gap.has_value() != both || old.log_z.method != method_text(options, machine)) return false;
+  if (method == "auto") return *old.gap <= options.gap;
+  return old.log_z.betas == betas_of(options) &&
+         old.log_z.chains == (method == "raise" ? options.raise_chains : options.chains);
+}
+
 // An answer to the same question about the same model, found the same way.
 const Evaluation* known_answer(const std::vector<Evaluation>& known, const Model& model, const TestData& test,
-                               bool exact, const AisOptions& ais) {
+                               const EstimationOptions& options) {
   const auto found = std::ranges::find_if(known, [&](const Evaluation& old) {
-    const bool same_method =
-        exact ? old.log_z.kind == EstimateKind::exact
-              : old.log_z.method == "ais" && old.log_z.chains == ais.chains && old.log_z.betas == ais.betas;
-    return same_method && old.updates == updates_of(model) && old.data == test.spec && old.n == test.rows &&
-           old.binarization == test.binarization && old.log_likelihood.has_value();
+    return old.updates == updates_of(model) && old.data == test.spec && old.n == test.rows &&
+           old.binarization == test.binarization && old.log_likelihood.has_value() &&
+           same_way(old, options, model.machine);
   });
   return found == known.end() ? nullptr : &*found;
 }
 
-// The observed layers of a machine as the rows of a table set them.
-State observed_state(const BoltzmannMachine& machine, const Dataset& data, const std::string& spec) {
-  std::vector<at::Tensor> values = {data.to_float()};
-  if (machine.observed().size() == 2) {
-    require(data.labels.defined(), "evaluate: the model has a label layer, and {} has no labels", spec);
-    values.push_back(at::one_hot(data.labels, machine.unit(machine.observed()[1]).width()).to(at::kFloat));
+// Bars on the terminal; Ctrl-C stops the work.
+class BarWatcher final : public Watcher {
+ public:
+  BarWatcher(std::string doing, std::string when_interrupted)
+      : doing_(std::move(doing)), when_interrupted_(std::move(when_interrupted)) {}
+  [[nodiscard]] Progress begin(const std::string& what) override {
+    bar_.reset();  // ends the line of the one before
+    bar_ = std::make_unique<ProgressBar>(what + doing_);
+    return [this](std::int64_t done, std::int64_t total) {
+      if (interrupted()) {
+        bar_.reset();
+        throw Interrupted(when_interrupted_);
+      }
+      bar_->show(done, total, 0, "");
+    };
   }
-  const std::string complaint = machine.unit(0).complaint(values[0]);
-  require(complaint.empty(), "evaluate: {}: {}", spec, complaint);
-  return machine.observe(values);
+  void say(const std::string& sentence) override {
+    bar_.reset();
+    fmt::print(stderr, "{}\n", sentence);
+  }
+
+ private:
+  std::string doing_, when_interrupted_;
+  std::unique_ptr<ProgressBar> bar_;
+};
+
+// No terminal: somebody else shows how far it is.
+class QuietWatcher final : public Watcher {
+ public:
+  explicit QuietWatcher(Progress progress) : progress_(std::move(progress)) {}
+  [[nodiscard]] Progress begin(const std::string&) override { return progress_; }
+  void say(const std::string&) override {}
+
+ private:
+  Progress progress_;
+};
+
+// The run that a path belongs to (its folder, or a snapshot in it); nothing for other models.
+std::optional<fs::path> run_of(const fs::path& path) {
+  for (const fs::path& folder : {path, path.parent_path().parent_path()})
+    if (is_run_folder(folder)) return folder;
+  return std::nullopt;
 }
 
-std::string protocol_text(Binarization binarization, std::uint64_t seed, int draws) {
-  if (binarization != Binarization::stochastic) return to_string(binarization);
-  if (draws == 1) return format("stochastic (seed {})", seed);
-  return format("stochastic (seeds {}–{})", seed, seed + static_cast<std::uint64_t>(draws) - 1);
+// Beside the run, else in the user's cache; nothing where there is neither.
+std::optional<FolderJournal> open_journal(const fs::path& path, const Model& model, const TestData* test,
+                                          const EstimationOptions& options) {
+  constexpr std::chrono::seconds between_saves(5);
+  const auto cache = cache_folder();
+  std::optional<fs::path> home = run_of(path);
+  if (!home && cache) home = cache->parent_path();
+  if (!home) return std::nullopt;
+  const std::string digest = question_digest(model.machine, question_text(test, options));
+  return FolderJournal(*home / "evaluating" / digest, between_saves);
 }
 
 // With n − 1: draws are a sample of all that could be.
@@ -99,85 +135,49 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 
 }  // namespace
 
-TestData open_test_data(const JudgingData& from, const JudgeOptions& options, const BoltzmannMachine& machine) {
-  require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
-  Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
-  require(data.columns() == machine.unit(0).width(), "evaluate: {} has {} columns, the model has {} visible units",
-          from.spec, data.columns(), machine.unit(0).width());
-  const bool binary_units = machine.unit(0).spec().starts_with("bernoulli");
-  Binarization binarization = Binarization::none;
-  if (options.binarize != "auto")
-    binarization = parse_binarization(options.binarize);
-  else if (binary_units && !data.is_binary())
-    binarization = Binarization::stochastic;
-  if (binary_units && binarization == Binarization::none) require_binary(data);
-  require(
-      options.draws == 1 || binarization == Binarization::stochastic,
-      "--draws {}: only stochastic binarization draws anything, and {} is judged with binarization {}; leave --draws "
-      "out, or add --binarize stochastic",
-      options.draws, from.spec, to_string(binarization));
-  const std::uint64_t seed = options.ais.seed;
-  TestData test{.spec = from.spec,
-                .state = observed_state(machine, binarize(data, binarization, seed), from.spec),
-                .rows = data.rows(),
-                .binarization = protocol_text(binarization, seed, options.draws),
-                .draws = options.draws,
-                .seed = seed};
-  if (options.draws > 1) test.gray = std::move(data);
-  return test;
+JournaledFindings find_with_bars(const fs::path& path, const Model& model, const TestData* test,
+                                 const EstimationOptions& options, const CommonOptions& common,
+                                 const std::string& doing) {
+  check(options);
+  const std::int64_t rows = std::max(options.chains, test != nullptr ? options.raise_rows * options.raise_chains : 0);
+  if (method_for(options, model.machine) != "exact")
+    limit_threads(common, static_cast<double>(rows * model.machine.parameters().dimension()));
+  std::optional<FolderJournal> journal = open_journal(path, model, test, options);
+  BarWatcher watcher(doing, journal ? "interrupted; what was done is kept, and the same command goes on"
+                                    : "interrupted; nothing was written");
+  Findings findings = find_log_z(model, test, options, watcher, journal ? &*journal : nullptr);
+  return {std::move(findings), std::move(journal)};
 }
 
-Estimate estimate_log_z(const Model& model, const TestData* test, const JudgeOptions& options,
-                        const CommonOptions& common, const std::string& doing) {
-  const BoltzmannMachine& machine = model.machine;
-  const bool exact = is_exact(options, machine);
-  ProgressBar bar((exact ? "enumerating" : "annealing") + doing);
-  const Progress progress = [&](std::int64_t done, std::int64_t total) {
-    if (interrupted()) throw Interrupted("interrupted; nothing was written");
-    bar.show(done, total, 0, "");
-  };
-  if (exact) return exact_log_z(machine, 30, progress);
-  limit_threads(common, static_cast<double>(std::min(options.ais.chains, options.ais.chains_at_once) *
-                                            machine.parameters().dimension()));
-  const Key key(options.ais.seed);
-  Moments base;
-  if (!model.data_moments.empty()) {
-    base = base_rate_parameters(machine, model.data_moments);
-  } else if (test != nullptr) {
-    std::vector<std::vector<at::Tensor>> moments;
-    for (const std::size_t layer : machine.observed())
-      moments.push_back(machine.unit(layer).moments(test->state.layers[layer], {}));
-    base = base_rate_parameters(machine, moments);
-  } else {
-    base = base_rate_parameters(machine, key.fold_in(0xBA5E));
-  }
-  return ais(machine, base, options.ais, progress).log_z;
-}
-
-std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test) {
-  std::vector<double> means = {log_unnormalized(machine, test.state).mean().item<double>()};
-  for (int draw = 1; draw < test.draws; ++draw) {
-    const Dataset bits = binarize(test.gray, Binarization::stochastic, test.seed + static_cast<std::uint64_t>(draw));
-    means.push_back(log_unnormalized(machine, observed_state(machine, bits, test.spec)).mean().item<double>());
-  }
-  return means;
-}
-
-Evaluation evaluate_model(const std::string& path, const Model& model, const TestData* test, const Estimate& log_z) {
-  Evaluation evaluation{.model = path,
-                        .updates = updates_of(model),
-                        .seconds = seconds_of(model, path),
-                        .data = test != nullptr ? test->spec : "",
-                        .n = test != nullptr ? test->rows : 0,
-                        .binarization = test != nullptr ? test->binarization : "",
-                        .draws = test != nullptr ? test->draws : 1,
-                        .log_z = log_z,
-                        .log_likelihood = std::nullopt};
+Evaluation evaluate_model(const std::string& path, const Model& model, const TestData* test, const Findings& findings,
+                          double gap) {
+  Evaluation evaluation;
+  evaluation.model = path;
+  evaluation.updates = updates_of(model);
+  evaluation.seconds = seconds_of(model, path);
+  evaluation.log_z = findings.log_z;
+  evaluation.upper_log_z = findings.upper_log_z;
+  std::optional<double> mean;
   if (test != nullptr) {
+    evaluation.data = test->spec;
+    evaluation.n = test->rows;
+    evaluation.binarization = test->binarization;
+    evaluation.draws = test->draws;
     const std::vector<double> draws = mean_log_unnormalized(model.machine, *test);
-    const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
-    evaluation.log_likelihood = log_likelihood(mean, log_z);
-    if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, mean);
+    mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
+    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
+    if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, *mean);
+    if (findings.raise_rows > 0) {
+      evaluation.raise = log_likelihood(*mean, *findings.upper_log_z);
+      evaluation.raise_rows = findings.raise_rows;
+    }
+  }
+  if (findings.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
+    const Sandwich both{findings.log_z, *findings.upper_log_z};
+    evaluation.gap = both.gap();
+    evaluation.verdict = verdict(both, mean, gap);
+  } else {
+    evaluation.verdict = warning(findings.log_z);
   }
   return evaluation;
 }
@@ -192,20 +192,21 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const Model model = read_model(paths[i]);
     if (tests.empty())
-      for (const JudgingData& each : data) tests.push_back(open_test_data(each, options, model.machine));
+      for (const JudgingData& each : data) tests.push_back(open_test_data(each, options.data, model.machine));
     const std::vector<Evaluation> known = read_evaluations(folder);
-    const bool exact = is_exact(options, model.machine);
     std::vector<Evaluation> answers;
     for (const TestData& test : tests)
-      if (const Evaluation* old = known_answer(known, model, test, exact, options.ais)) answers.push_back(*old);
+      if (const Evaluation* old = known_answer(known, model, test, options.estimation)) answers.push_back(*old);
     if (answers.size() == tests.size()) {
       ++result.known;
     } else {
-      const Estimate log_z = estimate_log_z(model, &tests.front(), options, common,
-                                            format(" {} of {}, update {}", i + 1, paths.size(), updates_of(model)));
+      JournaledFindings found = find_with_bars(paths[i], model, &tests.front(), options.estimation, common,
+                                               format(" {} of {}, update {}", i + 1, paths.size(), updates_of(model)));
       answers.clear();
-      for (const TestData& test : tests) answers.push_back(evaluate_model(paths[i].string(), model, &test, log_z));
+      for (const TestData& test : tests)
+        answers.push_back(evaluate_model(paths[i].string(), model, &test, found.findings, options.estimation.gap));
       record_evaluations(folder, answers);
+      found.recorded();
       ++result.asked;
     }
     result.evaluations.insert(result.evaluations.end(), answers.begin(), answers.end());
@@ -216,18 +217,15 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
 std::optional<Evaluation> recorded_answer(const fs::path& folder, const Model& model, const TestData& test,
                                           const JudgeOptions& options) {
   const std::vector<Evaluation> known = read_evaluations(folder);
-  const Evaluation* old = known_answer(known, model, test, is_exact(options, model.machine), options.ais);
+  const Evaluation* old = known_answer(known, model, test, options.estimation);
   return old == nullptr ? std::nullopt : std::optional(*old);
 }
 
 Evaluation judge_quietly(const fs::path& path, const Model& model, const TestData& test, const JudgeOptions& options,
                          const Progress& progress) {
-  const BoltzmannMachine& machine = model.machine;
-  const Estimate log_z =
-      is_exact(options, machine)
-          ? exact_log_z(machine, 30, progress)
-          : ais(machine, base_rate_parameters(machine, model.data_moments), options.ais, progress).log_z;
-  return evaluate_model(path.string(), model, &test, log_z);
+  QuietWatcher watcher(progress);
+  const Findings findings = find_log_z(model, &test, options.estimation, watcher, nullptr);
+  return evaluate_model(path.string(), model, &test, findings, options.estimation.gap);
 }
 
 std::string in_words(const Estimate& estimate) {

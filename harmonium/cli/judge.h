@@ -6,54 +6,44 @@
 #include <vector>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/cli/estimation.h"
 #include "harmonium/core/error.h"
-#include "harmonium/data/dataset.h"
-#include "harmonium/likelihood/ais.h"
 #include "harmonium/training/files/evaluation.h"
+#include "harmonium/training/files/folder_journal.h"
 #include "harmonium/training/files/model_file.h"
 
 namespace harmonium::cli {
 
 struct JudgeOptions {
-  std::string method = "auto", binarize = "auto", label_column = "none";
-  AisOptions ais;
-  int draws = 1;  // of a stochastic binarization, with seeds ais.seed, ais.seed + 1, …
+  EstimationOptions estimation;
+  TestDataOptions data;
 };
 
-// Data to judge by, as the user names them, and how many of their rows (0: all).
-struct JudgingData {
-  std::string spec;
-  std::int64_t limit = 0;
-};
-
-// The same, opened for models of one structure.
-struct TestData {
-  std::string spec;
-  State state;
-  std::int64_t rows = 0;
-  std::string binarization;
-  int draws = 1;
-  Dataset gray = {};  // what draws after the first, which is `state`, are made of
-  std::uint64_t seed = 0;
-};
-[[nodiscard]] TestData open_test_data(const JudgingData& data, const JudgeOptions& options,
-                                      const BoltzmannMachine& machine);
-
-// Thrown where Ctrl-C stops an estimate: nothing of it is kept.
+// Thrown where Ctrl-C stops an estimate. What was done so far is in its journal.
 struct Interrupted : RunFailure {
   using RunFailure::RunFailure;
 };
 
-// By the method asked for, with a bar. `test` may be null; it gives base rates where the model knows none.
-[[nodiscard]] Estimate estimate_log_z(const Model& model, const TestData* test, const JudgeOptions& options,
-                                      const CommonOptions& common, const std::string& doing = "");
+// What was found, and the journal it was found with: told when the answer is safe, it forgets.
+struct JournaledFindings {
+  Findings findings;
+  std::optional<FolderJournal> journal;
 
-// Mean log f over the rows of each draw. One draw is in memory at a time.
-[[nodiscard]] std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test);
+  void recorded() {
+    if (journal) journal->finish();
+  }
+};
 
-// The evaluation of a model given its log Z; without `test`: of log Z alone.
+// Finds log Z by the method asked for, with bars; unfinished work is kept beside a run, or in the user's cache folder.
+// `path` is the run folder or model file; `doing` follows the name of a bar (" 2 of 9").
+[[nodiscard]] JournaledFindings find_with_bars(const std::filesystem::path& path, const Model& model,
+                                               const TestData* test, const EstimationOptions& options,
+                                               const CommonOptions& common, const std::string& doing = "");
+
+// The evaluation of a model given what was found; without `test`: of log Z alone. `gap` is what two bounds may differ
+// by.
 [[nodiscard]] Evaluation evaluate_model(const std::string& path, const Model& model, const TestData* test,
-                                        const Estimate& log_z);
+                                        const Findings& findings, double gap);
 
 // Judges every snapshot of a run and its final model by all `data`, one log Z for each model, and records the answers;
 // what is answered already in the same way is not asked again. May be interrupted at any moment and called again.

@@ -21,11 +21,12 @@ constexpr std::int64_t most_tracking_rows = 10'000;
 
 JudgeOptions tracking_options(const RunConfig& config) {
   JudgeOptions options;  // whose seed stays what `evaluate` has by default
-  options.method = config.track;
-  options.binarize = config.binarize;
-  options.label_column = config.label_column;
-  options.ais.chains = config.track_chains;
-  options.ais.betas = config.track_betas;
+  options.estimation.method = config.track;
+  options.estimation.chains = config.track_chains;
+  options.estimation.betas = config.track_betas;
+  options.estimation.thorough = false;
+  options.data.binarize = config.binarize;
+  options.data.label_column = config.label_column;
   return options;
 }
 
@@ -56,7 +57,7 @@ TestData open_tracking_data(const RunConfig& config, const RunData& data) {
       "there are more; use --track ais",
       enumeration_bits, config.visible, config.hidden);
   try {
-    return open_test_data(from, tracking_options(config), machine);
+    return open_test_data(from, tracking_options(config).data, machine);
   } catch (const Error& error) {
     fail("--track {}: {}", config.track, error.what());
   }

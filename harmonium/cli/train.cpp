@@ -42,7 +42,7 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "snapshots", "metrics.jsonl", "model.safetensors", "report.html",
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
                            "evaluations.jsonl", "config.toml"})
     fs::remove_all(folder / name);
 }

@@ -82,9 +82,10 @@ std::vector<JudgingData> TrainingExperiment::judging_data() const {
 
 JudgeOptions TrainingExperiment::judge_options() const {
   JudgeOptions options;
-  options.method = method;
-  options.ais.chains = chains;
-  options.ais.betas = betas;
+  options.estimation.method = method;
+  options.estimation.chains = chains;
+  options.estimation.betas = betas;
+  options.estimation.thorough = false;
   return options;
 }
 

@@ -34,13 +34,13 @@ struct Crowd {
 // Both ways a path of K places is walked in K steps.
 void take_step(const AnnealingPath& path, Way way, Crowd& crowd, const Key& key) {
   const std::int64_t all = path.steps(), k = crowd.step + 1;
-  const Key step_key = key.fold_in(static_cast<std::uint64_t>(k));
+  const Key step_key = key.fold_in(1).fold_in(static_cast<std::uint64_t>(k));
   if (way == Way::up) {
     path.move(crowd.state, k - 1, k, step_key, crowd.log_weights);
   } else {
     if (k == 1)
       for (const LayerSet& block : {path.summed(), path.kept()})
-        (void)sample_layers(path.target(), crowd.state, key.fold_in(0), block);
+        (void)sample_layers(path.target(), crowd.state, key.fold_in(2), block);
     path.move(crowd.state, all - k + 1, all - k, step_key, crowd.log_weights);
   }
   crowd.step = k;
@@ -67,7 +67,7 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
       const bool finished = find_tensor(*kept_work, "step", "annealing").item<std::int64_t>() == steps;
       crowd.restore(*kept_work, path.target().layers().size(), finished, path.kept());
     } else {
-      crowd.state = start(first, count, key.fold_in(0xBA5E));
+      crowd.state = start(first, count, key.fold_in(0));
       crowd.log_weights = at::zeros({count}, at::kDouble);
     }
     const auto keep = [&] {

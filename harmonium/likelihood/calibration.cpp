@@ -27,12 +27,15 @@ CalibratedMachine look_at(const CalibrationOptions& options, std::int64_t number
   CalibratedMachine result{.stiffness = stiffness_of(options, number),
                            .log_z = exact_log_z(machine).value,
                            .ais = {},
+                           .reverse_ais = {},
                            .forward = {},
                            .reverse = {},
                            .raise = {}};
   const Key key = Key(options.seed).fold_in(0xCA1).fold_in(static_cast<std::uint64_t>(number));
   const AnnealingOptions annealing{.chains_at_once = options.chains, .seed = key.bits()};
-  result.ais = ais({base, {machine}, linear_schedule(options.betas)}, options.chains, annealing).log_z;
+  const AnnealingPath fine(base, {machine}, linear_schedule(options.betas));
+  result.ais = ais(fine, options.chains, annealing).log_z;
+  result.reverse_ais = reverse_ais(fine, exact_sample(machine, key.fold_in(0), options.chains), annealing).log_z;
   for (const std::int64_t betas : options.ladder) {
     const AnnealingPath path(base, {machine}, linear_schedule(betas));
     const Key rung = key.fold_in(static_cast<std::uint64_t>(betas));

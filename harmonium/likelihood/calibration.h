@@ -28,13 +28,15 @@ struct CalibrationOptions {
 
 struct CalibratedMachine {
   double stiffness = 0;
-  double log_z = 0;  // exact
-  Estimate ais;      // with enough β
+  double log_z = 0;           // exact
+  Estimate ais, reverse_ais;  // with enough β; reverse from exact draws
   // For each number of β in the ladder, difference to the exact value:
   std::vector<double> forward, reverse;  // log Z by AIS, and by reverse AIS from exact draws
   std::vector<double> raise;             // RAISE's bound on the mean log-likelihood of rows drawn from the model
 
-  [[nodiscard]] bool covered() const { return ais.low <= log_z && log_z <= ais.high; }
+  [[nodiscard]] bool covered_by(const Estimate& estimate) const {
+    return estimate.low <= log_z && log_z <= estimate.high;
+  }
 };
 
 [[nodiscard]] BoltzmannMachine calibration_machine(const CalibrationOptions& options, std::int64_t number);

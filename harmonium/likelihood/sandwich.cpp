@@ -33,7 +33,8 @@ std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unn
   const std::string what = mean_log_unnormalized ? "" : "log Z = ";
   if (gap < -std::max(acceptable, noise))
     return format(
-        "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky chain "
+        "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky "
+        "chain "
         "among few can do. Raise --chains and --betas",
         other, nats(gap));
   if (gap <= acceptable)
@@ -42,22 +43,25 @@ std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unn
   if (gap <= noise)
     return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; raise --chains{}", other,
                   nats(noise), what, shown(sandwich.lower), other == "RAISE" ? " and --raise-rows" : "");
-  return format("they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Raise "
-                "--betas",
-                nats(gap), mean_log_unnormalized ? "" : " the likelihood", other,
-                shown(mean_log_unnormalized ? sandwich.upper : sandwich.lower),
-                shown(mean_log_unnormalized ? sandwich.lower : sandwich.upper));
+  return format(
+      "they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Raise "
+      "--betas",
+      nats(gap), mean_log_unnormalized ? "" : " the likelihood", other,
+      shown(mean_log_unnormalized ? sandwich.upper : sandwich.lower),
+      shown(mean_log_unnormalized ? sandwich.lower : sandwich.upper));
 }
 
 std::string warning(const Estimate& ais) {
   if (ais.effective_samples && *ais.effective_samples < 0.1 * static_cast<double>(ais.chains))
-    return format("few effective samples ({:.1f} of {}): log Z is probably too low and the likelihood too high. Raise "
-                  "--betas",
-                  *ais.effective_samples, ais.chains);
+    return format(
+        "few effective samples ({:.1f} of {}): log Z is probably too low and the likelihood too high. Raise "
+        "--betas",
+        *ais.effective_samples, ais.chains);
   if (ais.pareto_k && *ais.pareto_k > 0.7)
-    return format("the weights have a heavy tail (Pareto k = {:.2f} > 0.7): neither log Z nor its interval can be "
-                  "trusted. Raise --betas",
-                  *ais.pareto_k);
+    return format(
+        "the weights have a heavy tail (Pareto k = {:.2f} > 0.7): neither log Z nor its interval can be "
+        "trusted. Raise --betas",
+        *ais.pareto_k);
   return "";
 }
 

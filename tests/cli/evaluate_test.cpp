@@ -7,11 +7,13 @@
 namespace harmonium::testing {
 namespace {
 
-const std::vector<std::string> evaluation_keys = {"model",        "updates", "seconds",     "data",  "n",
-                                                  "binarization", "draws",   "draw_spread", "log_z", "log_likelihood"};
-const std::vector<std::string> log_z_keys = {"value",  "low",    "high",  "kind",
-                                             "method", "chains", "betas", "effective_samples"};
+const std::vector<std::string> evaluation_keys = {
+    "model",       "updates", "seconds",        "data",  "n",           "binarization", "draws",
+    "draw_spread", "log_z",   "log_likelihood", "raise", "upper_log_z", "gap",          "verdict"};
+const std::vector<std::string> log_z_keys = {
+    "value", "low", "high", "kind", "method", "chains", "betas", "effective_samples", "largest_weight", "pareto_k"};
 const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "kind"};
+const std::vector<std::string> raise_keys = {"value", "low", "high", "kind", "rows", "chains", "betas"};
 
 std::string pair_of_units() {
   return npz({{"W", {{1, 1}, {1.5F}}}, {"visible_bias", {{1}, {-0.5F}}}, {"hidden_bias", {{1}, {0.25F}}}});

@@ -24,44 +24,72 @@ Estimate estimate_from_json(const ordered_json& from) {
                     .low = from.at("low"),
                     .high = from.at("high"),
                     .kind = parse_kind(from.at("kind")),
-                    .method = from.value("method", ""),
-                    .effective_samples = std::nullopt};
-  if (from.contains("chains") && from.at("chains").is_number()) estimate.chains = from.at("chains");
-  if (from.contains("betas") && from.at("betas").is_number()) estimate.betas = from.at("betas");
-  if (from.contains("effective_samples") && from.at("effective_samples").is_number())
-    estimate.effective_samples = from.at("effective_samples");
+                    .method = from.value("method", "")};
+  const auto read = [&](const char* key, auto& target) {
+    if (from.contains(key) && from.at(key).is_number())
+      target = from.at(key).template get<std::remove_reference_t<decltype(target)>>();
+  };
+  const auto read_optional = [&](const char* key, std::optional<double>& target) {
+    if (from.contains(key) && from.at(key).is_number()) target = from.at(key).get<double>();
+  };
+  read("chains", estimate.chains);
+  read("betas", estimate.betas);
+  read_optional("effective_samples", estimate.effective_samples);
+  read_optional("largest_weight", estimate.largest_weight);
+  read_optional("pareto_k", estimate.pareto_k);
   return estimate;
 }
 
 std::filesystem::path path_in(const std::filesystem::path& folder) { return folder / "evaluations.jsonl"; }
 
+ordered_json or_null(bool known, const ordered_json& value) { return known ? value : ordered_json(nullptr); }
+
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json brief_json(const Estimate& estimate) {
+  return {
+      {"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}, {"kind", to_string(estimate.kind)}};
+}
+
+ordered_json whole_json(const Estimate& estimate) {
+  ordered_json result = brief_json(estimate);
+  result["method"] = estimate.method;
+  result["chains"] = or_null(estimate.chains > 0, estimate.chains);
+  result["betas"] = or_null(estimate.betas > 0, estimate.betas);
+  result["effective_samples"] = or_null(estimate.effective_samples);
+  result["largest_weight"] = or_null(estimate.largest_weight);
+  result["pareto_k"] = or_null(estimate.pareto_k);
+  return result;
+}
+
 }  // namespace
 
 ordered_json to_json(const Evaluation& evaluation) {
-  const Estimate& z = evaluation.log_z;
   ordered_json result;
   result["model"] = evaluation.model;
-  result["updates"] = evaluation.updates > 0 ? ordered_json(evaluation.updates) : ordered_json(nullptr);
-  result["seconds"] = evaluation.seconds > 0 ? ordered_json(evaluation.seconds) : ordered_json(nullptr);
-  result["data"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.data);
+  result["updates"] = or_null(evaluation.updates > 0, evaluation.updates);
+  result["seconds"] = or_null(evaluation.seconds > 0, evaluation.seconds);
+  result["data"] = or_null(!evaluation.data.empty(), evaluation.data);
   result["n"] = evaluation.n;
-  result["binarization"] =
-      evaluation.binarization.empty() ? ordered_json(nullptr) : ordered_json(evaluation.binarization);
-  result["draws"] = evaluation.data.empty() ? ordered_json(nullptr) : ordered_json(evaluation.draws);
-  result["draw_spread"] = evaluation.draw_spread ? ordered_json(*evaluation.draw_spread) : ordered_json(nullptr);
-  result["log_z"] = {
-      {"value", z.value},
-      {"low", z.low},
-      {"high", z.high},
-      {"kind", to_string(z.kind)},
-      {"method", z.method},
-      {"chains", z.chains > 0 ? ordered_json(z.chains) : ordered_json(nullptr)},
-      {"betas", z.betas > 0 ? ordered_json(z.betas) : ordered_json(nullptr)},
-      {"effective_samples", z.effective_samples ? ordered_json(*z.effective_samples) : ordered_json(nullptr)}};
-  if (const auto& l = evaluation.log_likelihood)
-    result["log_likelihood"] = {{"value", l->value}, {"low", l->low}, {"high", l->high}, {"kind", to_string(l->kind)}};
-  else
-    result["log_likelihood"] = nullptr;
+  result["binarization"] = or_null(!evaluation.binarization.empty(), evaluation.binarization);
+  result["draws"] = or_null(!evaluation.data.empty(), evaluation.draws);
+  result["draw_spread"] = or_null(evaluation.draw_spread);
+  result["log_z"] = whole_json(evaluation.log_z);
+  result["log_likelihood"] = nullptr;
+  if (evaluation.log_likelihood) result["log_likelihood"] = brief_json(*evaluation.log_likelihood);
+  result["raise"] = nullptr;
+  if (const auto& bound = evaluation.raise) {
+    result["raise"] = brief_json(*bound);
+    result["raise"]["rows"] = evaluation.raise_rows;
+    result["raise"]["chains"] = bound->chains;
+    result["raise"]["betas"] = bound->betas;
+  }
+  result["upper_log_z"] = nullptr;
+  if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
+  result["gap"] = or_null(evaluation.gap);
+  result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
   return result;
 }
 
@@ -85,6 +113,15 @@ Evaluation evaluation_from_json(const ordered_json& from) {
     evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
     evaluation.log_likelihood->method = evaluation.log_z.method;
   }
+  const auto object = [&](const char* key) { return from.contains(key) && from.at(key).is_object(); };
+  if (object("raise")) {
+    evaluation.raise = estimate_from_json(from.at("raise"));
+    evaluation.raise->method = "raise";
+    evaluation.raise_rows = from.at("raise").value("rows", std::int64_t{0});
+  }
+  if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
+  if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
+  if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
   return evaluation;
 }
 
@@ -105,7 +142,7 @@ std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
 
 bool same_question(const Evaluation& one, const Evaluation& other) {
   return one.data == other.data && one.n == other.n && one.binarization == other.binarization &&
-         one.log_z.method == other.log_z.method;
+         one.log_z.method == other.log_z.method && one.gap.has_value() == other.gap.has_value();
 }
 
 void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations) {

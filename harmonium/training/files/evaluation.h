@@ -22,12 +22,18 @@ struct Evaluation {
   std::optional<double> draw_spread = std::nullopt;  // standard deviation between draws; nothing for one draw
   Estimate log_z;
   std::optional<Estimate> log_likelihood;  // mean per row
+  // Beside an AIS that errs the other way, or alone:
+  std::optional<Estimate> raise = std::nullopt;        // bound on the log-likelihood from below
+  std::int64_t raise_rows = 0;                         // that it was found with
+  std::optional<Estimate> upper_log_z = std::nullopt;  // the bound on log Z that it comes from
+  std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
+  std::string verdict = {};                            // in plain words; empty where there is nothing to say
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Evaluation& evaluation);
 [[nodiscard]] Evaluation evaluation_from_json(const nlohmann::ordered_json& json);
 
-// Data, rows, binarization and way of estimating log Z (exact, AIS of any length) are the same.
+// Data, rows, binarization and way of estimating log Z (exact, AIS of any length, a sandwich) are the same.
 [[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);
 
 // evaluations.jsonl of a run folder, one line per evaluation; the same question asked again of the same model (the same

@@ -1,0 +1,264 @@
+#include "harmonium/cli/estimation.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <sstream>
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
+#include "harmonium/likelihood/ais.h"
+#include "harmonium/likelihood/moment_averaging.h"
+#include "harmonium/likelihood/raise.h"
+#include "harmonium/likelihood/schedule.h"
+#include "harmonium/report/html.h"
+#include "harmonium/samplers/exact_sample.h"
+#include "harmonium/samplers/gibbs.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+constexpr std::array methods = {"auto", "exact", "ais", "ma-ais", "raise", "sandwich"};
+constexpr int hasty_bits = 22;    // enumerated within seconds
+constexpr int patient_bits = 30;  // by who asks for it
+
+SumOut sum_out_of(const EstimationOptions& options) { return options.sum_out == "even" ? SumOut::even : SumOut::odd; }
+
+bool is_listed(const EstimationOptions& options) {
+  return options.schedule != "linear" && options.schedule != "adaptive";
+}
+
+std::vector<double> read_schedule(const std::string& path) {
+  std::istringstream text(read_file(path));
+  std::vector<double> betas;
+  for (double beta = 0; text >> beta;) betas.push_back(beta);
+  require(text.eof(),
+          "--schedule {}: what follows its {} first numbers is not a number; give values of β from 0 to 1, "
+          "separated by spaces or lines",
+          path, betas.size());
+  require(betas.size() >= 2, "--schedule {}: needs at least two values of β, 0 and 1", path);
+  return betas;
+}
+
+// What tells an annealing from the usual one.
+std::string qualifier(const EstimationOptions& options) {
+  return (options.schedule == "linear" ? "" : ", schedule " + options.schedule) +
+         (options.base == "data" ? "" : ", base " + options.base) +
+         (options.sum_out == "odd" ? "" : ", even layers summed out");
+}
+
+// One model, its base, and what is done to find its log Z.
+class Estimator {
+ public:
+  Estimator(const Model& model, const TestData* test, const EstimationOptions& options, Watcher& watcher,
+            Journal* journal)
+      : machine_(model.machine),
+        test_(test),
+        options_(options),
+        watcher_(watcher),
+        journal_(journal),
+        base_(make_base(model)) {}
+
+  [[nodiscard]] Findings ais_along(const AnnealingPath& path, const std::string& method) {
+    Estimate log_z = harmonium::ais(path, options_.chains,
+                                    annealing(format("AIS, {} β", path.steps()), format("{}-{}", method, path.steps())))
+                         .log_z;
+    log_z.method = method + qualifier(options_);
+    return {.log_z = log_z};
+  }
+
+  [[nodiscard]] AnnealingPath geometric(std::int64_t betas) {
+    if (is_listed(options_)) return {base_, {machine_}, read_schedule(options_.schedule), sum_out_of(options_)};
+    if (options_.schedule == "linear") return {base_, {machine_}, linear_schedule(betas), sum_out_of(options_)};
+    const Progress progress = watcher_.begin("pilot run");
+    return {base_,
+            {machine_},
+            adaptive_schedule(base_, machine_, betas,
+                              {.seed = options_.seed, .sum_out = sum_out_of(options_), .progress = progress}),
+            sum_out_of(options_)};
+  }
+
+  [[nodiscard]] AnnealingPath moment_averaged(std::int64_t betas) {
+    State start;
+    if (test_ != nullptr) start = rows_for(options_.raise_rows);
+    return moment_averaged_path(base_, machine_, start, betas,
+                                {.knots = options_.knots,
+                                 .seed = options_.seed,
+                                 .sum_out = sum_out_of(options_),
+                                 .progress = watcher_.begin(format("fitting {} knots", options_.knots)),
+                                 .journal = journal_,
+                                 .name = format("knots-{}", options_.knots)});
+  }
+
+  // A bound on log Z from above: by rows of data where there are any, else by samples of the model.
+  void bound_from_above(const AnnealingPath& path, Findings& findings) {
+    if (test_ != nullptr) {
+      findings.raise_rows = std::min(options_.raise_rows, test_->rows);
+      findings.upper_log_z = raise(path, rows_for(findings.raise_rows), options_.raise_chains,
+                                   annealing(format("RAISE, {} β", path.steps()), format("raise-{}", path.steps())))
+                                 .upper_log_z;
+      return;
+    }
+    const auto [samples, how] = model_samples();
+    findings.upper_log_z =
+        reverse_ais(path, samples,
+                    annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps())))
+            .log_z;
+    findings.upper_log_z->method += " from " + how;
+  }
+
+ private:
+  [[nodiscard]] BaseModel make_base(const Model& model) const {
+    const BoltzmannMachine& machine = model.machine;
+    if (options_.base == "uniform") return uniform_base(machine);
+    if (options_.base != "data") {
+      const Model given = read_model(options_.base);
+      std::string structure, wanted;
+      for (const Layer& layer : given.machine.layers()) structure += layer.name + " " + layer.unit->spec() + " ";
+      for (const Layer& layer : machine.layers()) wanted += layer.name + " " + layer.unit->spec() + " ";
+      require(structure == wanted, "--base {}: it has layers {}, the model has {}", options_.base, structure, wanted);
+      return {given.machine, options_.base};
+    }
+    if (!model.data_moments.empty())
+      return {machine.with_parameters(base_rate_parameters(machine, model.data_moments)), "base rates"};
+    if (test_ == nullptr)
+      return {machine.with_parameters(base_rate_parameters(machine, Key(options_.seed).fold_in(0xBA5E))),
+              "base rates of samples"};
+    std::vector<std::vector<at::Tensor>> moments;
+    for (const std::size_t layer : machine.observed())
+      moments.push_back(machine.unit(layer).moments(test_->state.layers[layer], {}));
+    return {machine.with_parameters(base_rate_parameters(machine, moments)), "base rates of the data"};
+  }
+
+  [[nodiscard]] AnnealingOptions annealing(const std::string& what, const std::string& name) {
+    return {.seed = options_.seed, .progress = watcher_.begin(what), .journal = journal_, .name = name};
+  }
+
+  // Rows of the data chosen at random, since many sets are in order of class.
+  [[nodiscard]] State rows_for(std::int64_t count) const {
+    const at::Tensor chosen =
+        permutation(Key(options_.seed).fold_in(0x4015), test_->rows).narrow(0, 0, std::min(count, test_->rows));
+    State rows = test_->state;
+    for (at::Tensor& layer : rows.layers)
+      if (layer.defined()) layer = layer.index_select(0, chosen);
+    return rows;
+  }
+
+  [[nodiscard]] std::pair<State, std::string> model_samples() {
+    const Key key = Key(options_.seed).fold_in(0x5A3F);
+    if (can_enumerate(machine_, hasty_bits))
+      return {exact_sample(machine_, key, options_.chains, hasty_bits), "exact draws"};
+    constexpr std::int64_t sweeps = 2'000;
+    State state = base_.draw(key.fold_in(0), options_.chains);
+    const Progress progress = watcher_.begin("sampling the model");
+    for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
+      (void)gibbs(machine_, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)));
+      progress(sweep + 1, sweeps);
+    }
+    return {state, format("{} Gibbs sweeps", sweeps)};
+  }
+
+  BoltzmannMachine machine_;
+  const TestData* test_;
+  const EstimationOptions& options_;
+  Watcher& watcher_;
+  Journal* journal_;
+  BaseModel base_;
+};
+
+Findings sandwich(Estimator& estimator, std::int64_t betas) {
+  const AnnealingPath path = estimator.geometric(betas);
+  Findings findings = estimator.ais_along(path, "ais");
+  estimator.bound_from_above(path, findings);
+  return findings;
+}
+
+// Twice the β until the two agree or the time is spent.
+Findings growing_sandwich(Estimator& estimator, const EstimationOptions& options, Watcher& watcher) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const Clock::time_point start = Clock::now();
+  for (std::int64_t betas = betas_of(options);; betas *= 2) {
+    const Clock::time_point round = Clock::now();
+    const Findings findings = sandwich(estimator, betas);
+    const Sandwich both{findings.log_z, *findings.upper_log_z};
+    if (both.gap() <= options.gap) return findings;
+    const double next = 2 * seconds_since(round), left = 60 * options.minutes - seconds_since(start);
+    if (next > left) {
+      watcher.say(format("{} β: a gap of {} nats. Twice as many would take {:.0f} s more, beyond --minutes {}", betas,
+                         short_number(both.gap()), next, short_number(options.minutes)));
+      return findings;
+    }
+    watcher.say(format("{} β: a gap of {} nats; now {} β", betas, short_number(both.gap()), 2 * betas));
+  }
+}
+
+}  // namespace
+
+void check(const EstimationOptions& options) {
+  require(std::ranges::find(methods, options.method) != methods.end(),
+          "unknown method '{}'; there are: auto, exact, ais, ma-ais, raise, sandwich", options.method);
+  require(options.sum_out == "odd" || options.sum_out == "even", "--sum-out {}: there are odd and even",
+          options.sum_out);
+  require(options.chains >= 1, "--chains {}: give the number of chains, 1 or more", options.chains);
+  require(options.betas >= 0, "--betas {}: give the number of steps, 1 or more", options.betas);
+  require(options.raise_rows >= 1, "--raise-rows {}: give a number of rows, 1 or more", options.raise_rows);
+  require(options.raise_chains >= 1, "--raise-chains {}: give a number of chains, 1 or more", options.raise_chains);
+  require(options.knots >= 0, "--knots {}: give a number of knots, 0 or more", options.knots);
+  require(options.gap > 0, "--gap {}: give a number of nats above 0", options.gap);
+  require(options.minutes > 0, "--minutes {}: give a time above 0", options.minutes);
+  require(!is_listed(options) || options.method == "ais" || options.method == "raise" || options.method == "sandwich",
+          "--schedule {}: a list of β goes with --method ais, raise or sandwich; auto and ma-ais choose their own",
+          options.schedule);
+  require(options.method != "ma-ais" || options.schedule == "linear",
+          "--schedule {}: ma-ais spreads its steps itself; leave --schedule out", options.schedule);
+}
+
+std::string method_for(const EstimationOptions& options, const BoltzmannMachine& machine) {
+  if (options.method != "auto") return options.method;
+  if (can_enumerate(machine, options.thorough ? enumeration_bits : hasty_bits)) return "exact";
+  return options.thorough ? "auto" : "ais";
+}
+
+std::string method_text(const EstimationOptions& options, const BoltzmannMachine& machine) {
+  const std::string method = method_for(options, machine);
+  if (method == "exact" || method == "raise") return method;
+  return (method == "ma-ais" ? method : "ais") + qualifier(options);
+}
+
+std::int64_t betas_of(const EstimationOptions& options) {
+  if (is_listed(options)) return static_cast<std::int64_t>(read_schedule(options.schedule).size()) - 1;
+  if (options.betas > 0) return options.betas;
+  return options.method == "auto" && options.thorough ? 1'000 : 10'000;
+}
+
+Findings find_log_z(const Model& model, const TestData* test, const EstimationOptions& options, Watcher& watcher,
+                    Journal* journal) {
+  check(options);
+  const std::string method = method_for(options, model.machine);
+  if (method == "exact") return {.log_z = exact_log_z(model.machine, patient_bits, watcher.begin("enumerating"))};
+  require(method != "raise" || test != nullptr, "--method raise bounds the likelihood of data: give --data");
+  Estimator estimator(model, test, options, watcher, journal);
+  const std::int64_t betas = betas_of(options);
+  if (method == "auto") return growing_sandwich(estimator, options, watcher);
+  if (method == "sandwich") return sandwich(estimator, betas);
+  if (method == "ma-ais") return estimator.ais_along(estimator.moment_averaged(betas), "ma-ais");
+  if (method == "ais") return estimator.ais_along(estimator.geometric(betas), "ais");
+  Findings findings;
+  estimator.bound_from_above(estimator.geometric(betas), findings);
+  findings.log_z = *findings.upper_log_z;
+  return findings;
+}
+
+std::string question_text(const TestData* test, const EstimationOptions& options) {
+  const std::string data =
+      test != nullptr ? format("{} {} {}", test->spec, test->rows, test->binarization) : std::string("no data");
+  return format("{} {} {} {} {} {} {} {} {}", data, options.chains, options.schedule, options.base, options.sum_out,
+                options.knots, options.raise_rows, options.raise_chains, options.seed);
+}
+
+}  // namespace harmonium::cli

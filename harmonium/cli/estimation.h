@@ -1,0 +1,64 @@
+// How good is a model: the methods of `evaluate`, with bars, a time budget and work that survives being stopped.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/test_data.h"
+#include "harmonium/likelihood/exact.h"
+#include "harmonium/likelihood/journal.h"
+#include "harmonium/likelihood/sandwich.h"
+#include "harmonium/training/files/model_file.h"
+
+namespace harmonium::cli {
+
+struct EstimationOptions {
+  std::string method = "auto";  // exact, ais, ma-ais, raise, sandwich
+  std::int64_t chains = 100;    // of AIS, and of reverse AIS
+  std::int64_t betas = 0;       // 0: 10 000; auto starts with 1 000
+  std::string schedule = "linear", base = "data", sum_out = "odd";
+  std::int64_t knots = 9;  // ma-ais
+  std::int64_t raise_rows = 100, raise_chains = 5;
+  double gap = 0.5, minutes = 5;  // auto: the gap to reach and the time it may take
+  std::uint64_t seed = 0;
+  // What auto does: exact to 2^25 states, else a sandwich; where many models are judged: exact to 2^22, else AIS.
+  bool thorough = true;
+};
+
+// Fails where an option is unknown or contradicts another.
+void check(const EstimationOptions& options);
+
+// exact, ais, ma-ais, raise, sandwich or auto (a sandwich that grows): what `options` come to for this machine.
+[[nodiscard]] std::string method_for(const EstimationOptions& options, const BoltzmannMachine& machine);
+
+// How an estimate by these options calls itself: "ais", "ais, base uniform", "ma-ais", "raise".
+[[nodiscard]] std::string method_text(const EstimationOptions& options, const BoltzmannMachine& machine);
+
+// The steps from base to target that `options` come to; auto starts there.
+[[nodiscard]] std::int64_t betas_of(const EstimationOptions& options);
+
+struct Findings {
+  Estimate log_z;                                      // what the log-likelihood follows from
+  std::optional<Estimate> upper_log_z = std::nullopt;  // by RAISE or reverse AIS, beside an AIS
+  std::int64_t raise_rows = 0;                         // that were annealed; 0: none
+};
+
+// Who waits for an estimate: told how far it is, asked whether to go on (throws to stop), and given sentences.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  // A new piece of work; progress goes to what it returns.
+  [[nodiscard]] virtual Progress begin(const std::string& what) = 0;
+  virtual void say(const std::string& sentence) = 0;
+};
+
+// `test` may be null; it gives rows for RAISE, and base rates where the model knows none. `journal` may be null.
+[[nodiscard]] Findings find_log_z(const Model& model, const TestData* test, const EstimationOptions& options,
+                                  Watcher& watcher, Journal* journal);
+
+// A text that tells questions apart whose unfinished work must not be mixed up.
+[[nodiscard]] std::string question_text(const TestData* test, const EstimationOptions& options);
+
+}  // namespace harmonium::cli

@@ -1,0 +1,68 @@
+#include "harmonium/cli/test_data.h"
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
+#include "harmonium/data/catalog/catalog.h"
+#include "harmonium/likelihood/log_likelihood.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+// The observed layers of a machine as the rows of a table set them.
+State observed_state(const BoltzmannMachine& machine, const Dataset& data, const std::string& spec) {
+  std::vector<at::Tensor> values = {data.to_float()};
+  if (machine.observed().size() == 2) {
+    require(data.labels.defined(), "evaluate: the model has a label layer, and {} has no labels", spec);
+    values.push_back(at::one_hot(data.labels, machine.unit(machine.observed()[1]).width()).to(at::kFloat));
+  }
+  const std::string complaint = machine.unit(0).complaint(values[0]);
+  require(complaint.empty(), "evaluate: {}: {}", spec, complaint);
+  return machine.observe(values);
+}
+
+std::string protocol_text(Binarization binarization, std::uint64_t seed, int draws) {
+  if (binarization != Binarization::stochastic) return to_string(binarization);
+  if (draws == 1) return format("stochastic (seed {})", seed);
+  return format("stochastic (seeds {}–{})", seed, seed + static_cast<std::uint64_t>(draws) - 1);
+}
+
+}  // namespace
+
+TestData open_test_data(const JudgingData& from, const TestDataOptions& options, const BoltzmannMachine& machine) {
+  require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
+  Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
+  require(data.columns() == machine.unit(0).width(), "evaluate: {} has {} columns, the model has {} visible units",
+          from.spec, data.columns(), machine.unit(0).width());
+  const bool binary_units = machine.unit(0).spec().starts_with("bernoulli");
+  Binarization binarization = Binarization::none;
+  if (options.binarize != "auto")
+    binarization = parse_binarization(options.binarize);
+  else if (binary_units && !data.is_binary())
+    binarization = Binarization::stochastic;
+  if (binary_units && binarization == Binarization::none) require_binary(data);
+  require(
+      options.draws == 1 || binarization == Binarization::stochastic,
+      "--draws {}: only stochastic binarization draws anything, and {} is judged with binarization {}; leave --draws "
+      "out, or add --binarize stochastic",
+      options.draws, from.spec, to_string(binarization));
+  TestData test{.spec = from.spec,
+                .state = observed_state(machine, binarize(data, binarization, options.seed), from.spec),
+                .rows = data.rows(),
+                .binarization = protocol_text(binarization, options.seed, options.draws),
+                .draws = options.draws,
+                .seed = options.seed};
+  if (options.draws > 1) test.gray = std::move(data);
+  return test;
+}
+
+std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test) {
+  std::vector<double> means = {log_unnormalized(machine, test.state).mean().item<double>()};
+  for (int draw = 1; draw < test.draws; ++draw) {
+    const Dataset bits = binarize(test.gray, Binarization::stochastic, test.seed + static_cast<std::uint64_t>(draw));
+    means.push_back(log_unnormalized(machine, observed_state(machine, bits, test.spec)).mean().item<double>());
+  }
+  return means;
+}
+
+}  // namespace harmonium::cli
