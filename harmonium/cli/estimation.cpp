@@ -186,14 +186,16 @@ Findings growing_sandwich(Estimator& estimator, const EstimationOptions& options
     const Clock::time_point round = Clock::now();
     const Findings findings = sandwich(estimator, betas);
     const Sandwich both{findings.log_z, *findings.upper_log_z};
-    if (both.gap() <= options.gap) return findings;
+    if (both.agrees(options.gap)) return findings;
+    const std::string standing =
+        format("{} β: a gap of {} ± {} nats", betas, short_number(both.gap()), short_number(both.noise()));
     const double next = 2 * seconds_since(round), left = 60 * options.minutes - seconds_since(start);
     if (next > left) {
-      watcher.say(format("{} β: a gap of {} nats. Twice as many would take {:.0f} s more, beyond --minutes {}", betas,
-                         short_number(both.gap()), next, short_number(options.minutes)));
+      watcher.say(format("{}. Twice as many would take {:.0f} s more, beyond --minutes {}", standing, next,
+                         short_number(options.minutes)));
       return findings;
     }
-    watcher.say(format("{} β: a gap of {} nats; now {} β", betas, short_number(both.gap()), 2 * betas));
+    watcher.say(format("{}; now {} β", standing, 2 * betas));
   }
 }
 

@@ -22,13 +22,7 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   require(is_run_folder(options.model),
           "--snapshots: {} is not a run folder; give one that `harmonium train` has written", options.model);
   require(!options.data.spec.empty(), "--snapshots: give the data to judge by (--data)");
-  JudgedRun judged;
-  try {
-    judged = judge_run(options.model, {options.data}, options.judge, options.common);
-  } catch (const Interrupted&) {
-    fmt::print(stderr, "interrupted; finished answers are recorded, and the same command goes on\n");
-    return 130;
-  }
+  const JudgedRun judged = judge_run(options.model, {options.data}, options.judge, options.common);
   refresh_report_where_finished(options.model);
   if (options.common.json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
@@ -109,7 +103,14 @@ void add_evaluate(CLI::App& app) {
                   "  harmonium evaluate runs/mnist --data mnist:test --method ais --chains 400 --betas 50000\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --method sandwich --betas 20000\n"
                   "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n",
-                  options->common, [options] { return evaluate(*options); });
+                  options->common, [options] {
+                    try {
+                      return evaluate(*options);
+                    } catch (const Interrupted& stopped) {
+                      fmt::print(stderr, "{}\n", stopped.what());
+                      return 130;
+                    }
+                  });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz with W, visible_bias, hidden_bias")
       ->required();
   command->add_option("--data", options->data.spec,

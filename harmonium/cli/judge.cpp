@@ -54,7 +54,7 @@ bool same_way(const Evaluation& old, const EstimationOptions& options, const Bol
   if (method == "exact") return old.log_z.kind == EstimateKind::exact;
   const bool both = method == "auto" || method == "sandwich";
   if (old.gap.has_value() != both || old.log_z.method != method_text(options, machine)) return false;
-  if (method == "auto") return *old.gap <= options.gap;
+  if (method == "auto") return Sandwich{old.log_z, *old.upper_log_z}.agrees(options.gap);
   return old.log_z.betas == betas_of(options) &&
          old.log_z.chains == (method == "raise" ? options.raise_chains : options.chains);
 }

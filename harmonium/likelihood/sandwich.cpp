@@ -24,6 +24,10 @@ std::string number(double value, double precision) {
 
 double Sandwich::noise() const { return std::hypot(upper.high - upper.low, lower.high - lower.low) / 2; }
 
+bool Sandwich::agrees(double acceptable) const { return std::abs(gap()) <= acceptable && noise() <= acceptable; }
+
+bool Sandwich::contradicts(double acceptable) const { return gap() < -std::max(acceptable, noise()); }
+
 std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unnormalized, double acceptable) {
   const double gap = sandwich.gap(), noise = sandwich.noise();
   const std::string other = sandwich.upper.method == "raise" ? "RAISE" : "reverse AIS";
@@ -31,18 +35,19 @@ std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unn
     return number(mean_log_unnormalized ? *mean_log_unnormalized - log_z.value : log_z.value, std::abs(gap));
   };
   const std::string what = mean_log_unnormalized ? "" : "log Z = ";
-  if (gap < -std::max(acceptable, noise))
+  if (sandwich.contradicts(acceptable))
     return format(
         "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky "
         "chain "
         "among few can do. Raise --chains and --betas",
         other, nats(gap));
-  if (gap <= acceptable)
-    return format("AIS and {} agree within {}: trust {}{}", other, nats(std::max(std::abs(gap), 0.01)), what,
+  if (sandwich.agrees(acceptable))
+    return format("AIS and {} agree within {}: trust {}{}", other, nats(std::max({std::abs(gap), noise, 0.01})), what,
                   shown(sandwich.lower));
   if (gap <= noise)
-    return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; raise --chains{}", other,
-                  nats(noise), what, shown(sandwich.lower), other == "RAISE" ? " and --raise-rows" : "");
+    return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; raise --betas{}", other,
+                  nats(noise), what, shown(sandwich.lower),
+                  other == "RAISE" ? ", --chains and --raise-rows" : " and --chains");
   return format(
       "they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Raise "
       "--betas",

@@ -15,11 +15,15 @@ struct Sandwich {
   [[nodiscard]] double gap() const { return upper.value - lower.value; }
   // Half the widths of both intervals, added as independent errors are.
   [[nodiscard]] double noise() const;
+  // Both gap and noise are at most so many nats.
+  [[nodiscard]] bool agrees(double acceptable) const;
+  // Lower lies above upper by more than that and more than noise.
+  [[nodiscard]] bool contradicts(double acceptable) const;
 };
 
 // In plain words: which number to trust, or what is wrong and what to do about it. `mean_log_unnormalized` of the data
-// turns log Z into their log-likelihood; without it the words are about log Z. Two that differ by at most `acceptable`
-// nats (or by less than their noise) agree.
+// turns log Z into their log-likelihood; without it the words are about log Z. `acceptable` is the
+// difference in nats that does not matter.
 [[nodiscard]] std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unnormalized,
                                   double acceptable);
 

@@ -41,9 +41,9 @@ std::string_view meaning(EstimateKind kind) {
     case EstimateKind::unbiased_estimate:
       return "unbiased for Z, so log Z comes out too low on average and a log-likelihood from it too high";
     case EstimateKind::lower_bound:
-      return "the true number is at least this";
+      return "on average not above the true number";
     case EstimateKind::upper_bound:
-      return "the true number is at most this";
+      return "on average not below the true number";
     case EstimateKind::estimate:
       return "neither a bound nor unbiased; the interval covers sampling error only";
   }

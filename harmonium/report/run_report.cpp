@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/report/comparison.h"
+#include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
@@ -93,14 +94,22 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   const std::int64_t last_update = rows.empty() ? 0 : rows.back().update;
   for (const Evaluation& evaluation : evaluations) {
     if (evaluation.updates != 0 && evaluation.updates != last_update) continue;  // snapshots have a chart
-    const std::string note =
-        evaluation.data.empty() ? "" : format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
     if (evaluation.log_likelihood) {
       const std::string what = "log-likelihood, " + evaluation.data;
+      std::string note = format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
+      if (evaluation.draw_spread)
+        note += format(", {} draws, spread {} nats", evaluation.draws, short_number(*evaluation.draw_spread));
+      if (!evaluation.verdict.empty()) note += "; " + evaluation.verdict;
       content.headline.emplace_back(what, headline(*evaluation.log_likelihood));
       content.estimates.push_back({what, *evaluation.log_likelihood, note});
+      if (evaluation.raise && evaluation.gap)
+        content.estimates.push_back(
+            {what + ", from below", *evaluation.raise, format("RAISE with {} of the rows", evaluation.raise_rows)});
     }
-    content.estimates.push_back({"log Z", evaluation.log_z, ""});
+    const bool about_log_z = !evaluation.log_likelihood;
+    content.estimates.push_back({"log Z", evaluation.log_z, about_log_z ? evaluation.verdict : ""});
+    if (evaluation.upper_log_z && evaluation.gap)
+      content.estimates.push_back({"log Z, from above", *evaluation.upper_log_z, ""});
   }
   if (!rows.empty()) {
     content.headline.emplace_back("updates", format("{}", rows.back().update));
@@ -138,12 +147,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   content.reproduce = {format("harmonium train {} --out again", (folder / "config.toml").string())};
   for (const Evaluation& evaluation : evaluations) {
     if (evaluation.data.empty()) continue;
-    const bool annealed = evaluation.log_z.chains > 0;
-    std::string line =
-        format("harmonium evaluate again{} --data {} --method {}", list_snapshots(folder).empty() ? "" : " --snapshots",
-               evaluation.data, annealed ? "ais" : "exact");
-    if (annealed) line += format(" --chains {} --betas {}", evaluation.log_z.chains, evaluation.log_z.betas);
-    if (evaluation.draws > 1) line += format(" --draws {}", evaluation.draws);
+    const std::string line =
+        format("harmonium evaluate again{} --data {} {}", list_snapshots(folder).empty() ? "" : " --snapshots",
+               evaluation.data, evaluate_flags(evaluation));
     if (std::ranges::find(content.reproduce, line) == content.reproduce.end()) content.reproduce.push_back(line);
   }
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";

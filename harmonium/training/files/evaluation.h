@@ -33,6 +33,9 @@ struct Evaluation {
 [[nodiscard]] nlohmann::ordered_json to_json(const Evaluation& evaluation);
 [[nodiscard]] Evaluation evaluation_from_json(const nlohmann::ordered_json& json);
 
+// The flags of `evaluate` that ask for this answer again, data apart: "--method ais --chains 100 --betas 1000".
+[[nodiscard]] std::string evaluate_flags(const Evaluation& evaluation);
+
 // Data, rows, binarization and way of estimating log Z (exact, AIS of any length, a sandwich) are the same.
 [[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);
 

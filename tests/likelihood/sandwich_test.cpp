@@ -1,0 +1,56 @@
+#include "harmonium/likelihood/sandwich.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/machines.h"
+
+namespace harmonium {
+namespace {
+
+using support::expect_mentions;
+
+Sandwich between(double lower, double upper, double half_width = 0.05, const std::string& method = "raise") {
+  return {{.value = lower, .low = lower - half_width, .high = lower + half_width, .method = "ais"},
+          {.value = upper, .low = upper - half_width, .high = upper + half_width, .method = method}};
+}
+
+TEST(Verdict, TrustsTwoThatAgree) {
+  EXPECT_EQ(verdict(between(970.1, 970.5), 885.6, 0.5), "AIS and RAISE agree within 0.4 nat: trust −84.50");
+  expect_mentions(verdict(between(72.68, 72.69, 0.05, "reverse ais from exact draws"), std::nullopt, 0.5),
+                  {"AIS and reverse AIS agree", "log Z = 72.680"});
+}
+
+TEST(Verdict, SaysByHowMuchTwoDifferAndWhatToDo) {
+  const std::string words = verdict(between(900, 944), 815.5, 0.5);
+  expect_mentions(words, {"they differ by 44 nats", "AIS is overestimating", "−128.5", "−84.5", "Raise --betas"});
+  EXPECT_LT(words.find("−128.5"), words.find("−84.5")) << "the lower first";
+  const std::string log_z = verdict(between(900, 944), std::nullopt, 0.5);
+  expect_mentions(log_z, {"44 nats", "between 900.0 and 944.0"});
+}
+
+TEST(Verdict, KnowsNoiseFromDisagreement) {
+  expect_mentions(verdict(between(100, 101, 3), 50, 0.5), {"noise of 4.2 nats", "−50", "--chains"});
+  expect_mentions(verdict(between(101, 100, 3), 50, 0.5), {"agree within their noise"});
+  // However near each other by chance: no closer than the noise.
+  expect_mentions(verdict(between(100, 100.1, 3), 50, 0.5), {"noise of 4.2 nats"});
+  expect_mentions(verdict(between(100, 100.1, 0.2), 50, 0.5), {"agree within 0.3 nat"});
+}
+
+TEST(Verdict, NamesAContradiction) {
+  expect_mentions(verdict(between(104, 100), 50, 0.5), {"contradict", "4.0 nats", "--chains"});
+}
+
+TEST(Warning, SpeaksWhereTheWeightsAreBadOnly) {
+  Estimate estimate;
+  estimate.chains = 100;
+  estimate.effective_samples = 60;
+  estimate.pareto_k = 0.4;
+  EXPECT_EQ(warning(estimate), "");
+  estimate.pareto_k = 0.9;
+  expect_mentions(warning(estimate), {"Pareto k = 0.90", "--betas"});
+  estimate.effective_samples = 4.2;
+  expect_mentions(warning(estimate), {"4.2 of 100", "likelihood too high", "--betas"});
+}
+
+}  // namespace
+}  // namespace harmonium
