@@ -148,10 +148,10 @@ class Estimator {
 
   [[nodiscard]] std::pair<State, std::string> model_samples() {
     const Key key = Key(options_.seed).fold_in(0x5A3F);
-    if (can_enumerate(machine_, hasty_bits))
-      return {exact_sample(machine_, key, options_.chains, hasty_bits), "exact draws"};
-    constexpr std::int64_t sweeps = 2'000;
-    State state = base_.draw(key.fold_in(0), options_.chains);
+    constexpr std::int64_t sweeps = 2'000, most_rows = 500;
+    const std::int64_t rows = std::min(options_.chains, most_rows);
+    if (can_enumerate(machine_, hasty_bits)) return {exact_sample(machine_, key, rows, hasty_bits), "exact draws"};
+    State state = base_.draw(key.fold_in(0), rows);
     const Progress progress = watcher_.begin("sampling the model");
     for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
       (void)gibbs(machine_, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)));
