@@ -180,7 +180,7 @@ ComparedRun compared_run(const std::filesystem::path& folder, const std::string&
     }
     const auto question = std::tuple(evaluation.data, evaluation.n, evaluation.binarization, evaluation.updates);
     const auto old = best.find(question);
-    if (old == best.end() || old->second.log_z.kind != EstimateKind::exact) best[question] = std::move(evaluation);
+    if (old == best.end() || at_least_as_good(evaluation, old->second)) best[question] = std::move(evaluation);
   }
   for (auto& [question, evaluation] : best) run.evaluations.push_back(std::move(evaluation));
   return run;

@@ -26,7 +26,7 @@ struct ComparedRun {
 };
 
 // Evaluations and metrics of a run folder. Evaluations of the final model get its updates and seconds where they do not
-// say; of several answers to one question (exact, AIS) the exact or else the last one counts.
+// say; of several answers about the same rows the best one counts (see at_least_as_good).
 [[nodiscard]] ComparedRun compared_run(const std::filesystem::path& folder, const std::string& name);
 
 // A log-likelihood that somebody expects of a run.

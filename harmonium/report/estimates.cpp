@@ -73,7 +73,7 @@ EstimateText describe(const Estimate& estimate) {
   if (estimate.chains > 0) text.method += format(", {} chains", grouped(estimate.chains));
   if (estimate.betas > 0) text.method += format("{}{} β", estimate.chains > 0 ? " × " : ", ", grouped(estimate.betas));
   if (estimate.effective_samples)
-    text.method += format(", effective sample size {}", short_number(*estimate.effective_samples));
+    text.method += format(", effective sample size {}", fixed_number(*estimate.effective_samples, 1));
   return text;
 }
 

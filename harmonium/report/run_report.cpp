@@ -72,8 +72,6 @@ at::Tensor draw_samples(const BoltzmannMachine& machine, const NamedTensors& che
   return machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
 }
 
-std::string number(double value) { return format("{:.3f}", value); }
-
 }  // namespace
 
 ReportContent run_report(const std::filesystem::path& folder, const Dataset& train) {
@@ -100,7 +98,12 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
       if (evaluation.draw_spread)
         note += format(", {} draws, spread {} nats", evaluation.draws, short_number(*evaluation.draw_spread));
       if (!evaluation.verdict.empty()) note += "; " + evaluation.verdict;
-      content.headline.emplace_back(what, headline(*evaluation.log_likelihood));
+      const bool best = std::ranges::all_of(evaluations, [&](const Evaluation& other) {
+        return !other.log_likelihood || other.updates != evaluation.updates || other.data != evaluation.data ||
+               other.n != evaluation.n || other.binarization != evaluation.binarization ||
+               at_least_as_good(evaluation, other);
+      });
+      if (best) content.headline.emplace_back(what, headline(*evaluation.log_likelihood));
       content.estimates.push_back({what, *evaluation.log_likelihood, note});
       if (evaluation.raise && evaluation.gap)
         content.estimates.push_back(
@@ -115,7 +118,8 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
     content.headline.emplace_back("updates", format("{}", rows.back().update));
     content.headline.emplace_back("training time", format("{:.1f} s", rows.back().seconds));
     if (const auto value = rows.back().values.find("pseudo_log_likelihood"); value != rows.back().values.end())
-      content.headline.emplace_back("pseudo-log-likelihood", number(value->second) + " nats  not a likelihood");
+      content.headline.emplace_back("pseudo-log-likelihood",
+                                    fixed_number(value->second, 3) + " nats  not a likelihood");
   }
   // A single point is no curve: it stands among the estimates.
   for (Chart& chart : likelihood_charts({compared_run(folder, "")}))

@@ -1,5 +1,7 @@
 #include "harmonium/training/files/evaluation.h"
 
+#include <thread>
+
 #include "tests/files/support.h"
 
 namespace harmonium {
@@ -56,6 +58,91 @@ TEST(Evaluations, BringDrawsAndTheirSpreadBack) {
   EXPECT_EQ(read_evaluations(folder.path()).at(0).draw_spread, 0.25);
   EXPECT_EQ(read_evaluations(folder.path()).at(1).draws, 1);
   EXPECT_FALSE(read_evaluations(folder.path()).at(1).draw_spread.has_value());
+}
+
+Evaluation sandwich(std::int64_t updates, double value) {
+  Evaluation both = answer(updates, value);
+  both.raise = Estimate{.value = value - 0.5,
+                        .low = value - 0.6,
+                        .high = value - 0.4,
+                        .kind = EstimateKind::lower_bound,
+                        .method = "raise",
+                        .chains = 5,
+                        .betas = 20};
+  both.raise_rows = 30;
+  both.upper_log_z = Estimate{.value = 5.5,
+                              .low = 5.4,
+                              .high = 5.6,
+                              .kind = EstimateKind::upper_bound,
+                              .method = "raise",
+                              .chains = 5,
+                              .betas = 20};
+  both.gap = 0.5;
+  both.verdict = "trust it";
+  return both;
+}
+
+TEST(Evaluations, BringBoundsAndVerdictBack) {
+  const TemporaryFolder folder;
+  Evaluation whole = sandwich(300, -20);
+  whole.log_z.largest_weight = 0.25;
+  whole.log_z.pareto_k = 0.6;
+  record_evaluations(folder.path(), {whole, answer(100, -30)});
+  const std::vector<Evaluation> back = read_evaluations(folder.path());
+  EXPECT_EQ(to_json(back.at(0)), to_json(whole));
+  EXPECT_EQ(back.at(0).raise_rows, 30);
+  EXPECT_EQ(back.at(0).raise->kind, EstimateKind::lower_bound);
+  EXPECT_EQ(back.at(0).verdict, "trust it");
+  EXPECT_FALSE(back.at(1).raise || back.at(1).upper_log_z || back.at(1).gap);
+  EXPECT_EQ(back.at(1).verdict, "");
+}
+
+TEST(Evaluations, FoundInAnotherWayStandBesideEachOther) {
+  const TemporaryFolder folder;
+  Evaluation longer = answer(300, -21);
+  longer.log_z.betas = 1000;
+  record_evaluations(folder.path(), {answer(300, -20), longer, sandwich(300, -22)});
+  EXPECT_EQ(recorded(folder.path()), (Recorded{{300, -20}, {300, -21}, {300, -22}}));
+}
+
+TEST(Evaluations, OfTwoWritersAtOnceAreAllKept) {
+  const TemporaryFolder folder;
+  constexpr int each = 40;
+  const auto write = [&](std::int64_t first) {
+    for (int i = 0; i < each; ++i) record_evaluation(folder.path(), answer(first + i, -20));
+  };
+  std::thread other([&] { write(1000); });
+  write(1);
+  other.join();
+  EXPECT_EQ(read_evaluations(folder.path()).size(), 2U * each);
+}
+
+TEST(Evaluations, AreRankedExactFirstThenByAnnealing) {
+  Evaluation exact = answer(300, -20), longer = answer(300, -21), bound = answer(300, -23);
+  exact.log_z.kind = EstimateKind::exact;
+  exact.log_z.betas = 0;
+  longer.log_z.kind = EstimateKind::unbiased_estimate;
+  longer.log_z.betas = 1000;
+  bound.log_z.kind = EstimateKind::upper_bound;
+  bound.log_z.betas = 5000;
+  Evaluation plain = answer(300, -22), both = sandwich(300, -22);
+  for (Evaluation* each : {&plain, &both}) each->log_z.kind = EstimateKind::unbiased_estimate;
+  const std::vector<Evaluation> ascending = {bound, plain, both, longer, exact};
+  for (std::size_t i = 0; i < ascending.size(); ++i)
+    for (std::size_t j = 0; j < ascending.size(); ++j)
+      EXPECT_EQ(at_least_as_good(ascending[i], ascending[j]), i >= j) << i << " " << j;
+}
+
+TEST(Evaluations, KnowTheFlagsThatAskForThemAgain) {
+  Evaluation one = answer(300, -20);
+  EXPECT_EQ(evaluate_flags(one), "--method ais --chains 10 --betas 20");
+  one.log_z.method = "ais, schedule adaptive, base uniform, even layers summed out";
+  EXPECT_EQ(evaluate_flags(one),
+            "--method ais --chains 10 --betas 20 --schedule adaptive --base uniform --sum-out even");
+  EXPECT_EQ(evaluate_flags(sandwich(300, -20)),
+            "--method sandwich --chains 10 --betas 20 --raise-rows 30 --raise-chains 5");
+  one.log_z.kind = EstimateKind::exact;
+  EXPECT_EQ(evaluate_flags(one), "--method exact");
 }
 
 TEST(Evaluations, OfOlderFilesAreReadAndReplacedByTheSameModels) {

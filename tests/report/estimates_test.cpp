@@ -38,7 +38,7 @@ TEST(Estimates, AnOpenIntervalAndAMissingValueAreSaidSo) {
 
 TEST(Estimates, TheMethodNamesChainsTemperaturesAndEffectiveSamples) {
   const Estimate estimate{1, 0.5, 1.5, EstimateKind::unbiased_estimate, "ais", 100, 10000, 61.375};
-  EXPECT_EQ(describe(estimate).method, "ais, 100 chains × 10\u202f000 β, effective sample size 61.375");
+  EXPECT_EQ(describe(estimate).method, "ais, 100 chains × 10\u202f000 β, effective sample size 61.4");
 }
 
 TEST(Estimates, EveryRowShowsValueIntervalKindAndMethodTogether) {

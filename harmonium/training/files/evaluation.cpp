@@ -1,7 +1,12 @@
 #include "harmonium/training/files/evaluation.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
@@ -39,6 +44,23 @@ Estimate estimate_from_json(const ordered_json& from) {
   read_optional("pareto_k", estimate.pareto_k);
   return estimate;
 }
+
+// Held while the file is read and written again, so that two who judge one run at once lose no answer. Locks on folders
+// need no file of their own and end with the process.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder) : handle_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (handle_ >= 0) (void)::flock(handle_, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (handle_ >= 0) (void)::close(handle_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int handle_;
+};
 
 std::filesystem::path path_in(const std::filesystem::path& folder) { return folder / "evaluations.jsonl"; }
 
@@ -166,10 +188,20 @@ std::string evaluate_flags(const Evaluation& evaluation) {
 
 bool same_question(const Evaluation& one, const Evaluation& other) {
   return one.data == other.data && one.n == other.n && one.binarization == other.binarization &&
-         one.log_z.method == other.log_z.method && one.gap.has_value() == other.gap.has_value();
+         one.log_z.method == other.log_z.method && one.gap.has_value() == other.gap.has_value() &&
+         one.log_z.chains == other.log_z.chains && one.log_z.betas == other.log_z.betas;
+}
+
+bool at_least_as_good(const Evaluation& later, const Evaluation& earlier) {
+  const auto rank = [](const Evaluation& each) {
+    return std::tuple(each.log_z.kind == EstimateKind::exact, each.log_z.kind == EstimateKind::unbiased_estimate,
+                      each.log_z.betas, each.gap.has_value(), each.log_z.chains);
+  };
+  return rank(later) >= rank(earlier);
 }
 
 void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations) {
+  const FolderLock lock(folder);
   std::vector<Evaluation> all = read_evaluations(folder);
   for (const Evaluation& evaluation : evaluations) {
     std::erase_if(all, [&](const Evaluation& old) {

@@ -36,8 +36,11 @@ struct Evaluation {
 // The flags of `evaluate` that ask for this answer again, data apart: "--method ais --chains 100 --betas 1000".
 [[nodiscard]] std::string evaluate_flags(const Evaluation& evaluation);
 
-// Data, rows, binarization and way of estimating log Z (exact, AIS of any length, a sandwich) are the same.
+// Data, rows, binarization and way of estimating log Z (exact; AIS of so many chains and β; a sandwich) are the same.
 [[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);
+// Which of two answers about the same data to show where there is room for one: exact before estimated, more annealing
+// before less, the later where they are equal.
+[[nodiscard]] bool at_least_as_good(const Evaluation& later, const Evaluation& earlier);
 
 // evaluations.jsonl of a run folder, one line per evaluation; the same question asked again of the same model (the same
 // updates) replaces the old answer. Several are written at once or not at all.
