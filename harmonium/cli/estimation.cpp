@@ -92,21 +92,20 @@ class Estimator {
                                  .name = format("knots-{}", options_.knots)});
   }
 
-  // A bound on log Z from above: by rows of data where there are any, else by samples of the model.
-  void bound_from_above(const AnnealingPath& path, Findings& findings) {
-    if (test_ != nullptr) {
-      findings.raise_rows = std::min(options_.raise_rows, test_->rows);
-      findings.upper_log_z = raise(path, rows_for(findings.raise_rows), options_.raise_chains,
-                                   annealing(format("RAISE, {} β", path.steps()), format("raise-{}", path.steps())))
-                                 .upper_log_z;
-      return;
-    }
-    const auto [samples, how] = model_samples();
-    findings.upper_log_z =
-        reverse_ais(path, samples,
+  // Bounds on log Z from above, by rows of data and by samples of the model.
+  void bound_by_data(const AnnealingPath& path, Findings& findings) {
+    findings.raise_rows = std::min(options_.raise_rows, test_->rows);
+    findings.raise = raise(path, rows_for(findings.raise_rows), options_.raise_chains,
+                           annealing(format("RAISE, {} β", path.steps()), format("raise-{}", path.steps())))
+                         .upper_log_z;
+  }
+  void bound_by_samples(const AnnealingPath& path, Findings& findings) {
+    if (!samples_) samples_ = model_samples();
+    findings.reverse =
+        reverse_ais(path, samples_->state,
                     annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps())))
             .log_z;
-    findings.upper_log_z->method += " from " + how;
+    findings.reverse->method += " from " + samples_->how;
   }
 
  private:
@@ -146,15 +145,29 @@ class Estimator {
     return rows;
   }
 
-  [[nodiscard]] std::pair<State, std::string> model_samples() {
+  struct Samples {
+    State state;
+    std::string how;
+  };
+
+  // Exact draws where there can be any; else long Gibbs chains, half of them from the data and half from the base, so
+  // that modes of either kind are found.
+  [[nodiscard]] Samples model_samples() {
     const Key key = Key(options_.seed).fold_in(0x5A3F);
     constexpr std::int64_t sweeps = 2'000, most_rows = 500;
     const std::int64_t rows = std::min(options_.chains, most_rows);
     if (can_enumerate(machine_, hasty_bits)) return {exact_sample(machine_, key, rows, hasty_bits), "exact draws"};
     State state = base_.draw(key.fold_in(0), rows);
+    if (test_ != nullptr) {
+      const State data = rows_for((rows + 1) / 2);
+      for (const std::size_t layer : machine_.observed())
+        state.layers[layer].narrow(0, 0, data.rows()).copy_(data.layers[layer]);
+    }
+    // Hidden layers first: a sweep begins with the observed block and would forget where it stands.
+    (void)sample_layers(machine_, state, key.fold_in(1), machine_.blocks()[1]);
     const Progress progress = watcher_.begin("sampling the model");
     for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
-      (void)gibbs(machine_, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)));
+      (void)gibbs(machine_, state, key.fold_in(2).fold_in(static_cast<std::uint64_t>(sweep)));
       progress(sweep + 1, sweeps);
     }
     return {state, format("{} Gibbs sweeps", sweeps)};
@@ -166,17 +179,19 @@ class Estimator {
   Watcher& watcher_;
   Journal* journal_;
   BaseModel base_;
+  std::optional<Samples> samples_;
 };
 
-Findings sandwich(Estimator& estimator, std::int64_t betas) {
+Findings sandwich(Estimator& estimator, bool data, std::int64_t betas) {
   const AnnealingPath path = estimator.geometric(betas);
   Findings findings = estimator.ais_along(path, "ais");
-  estimator.bound_from_above(path, findings);
+  if (data) estimator.bound_by_data(path, findings);
+  estimator.bound_by_samples(path, findings);
   return findings;
 }
 
 // Twice the β until the two agree or the time is spent.
-Findings growing_sandwich(Estimator& estimator, const EstimationOptions& options, Watcher& watcher) {
+Findings growing_sandwich(Estimator& estimator, bool data, const EstimationOptions& options, Watcher& watcher) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -184,8 +199,8 @@ Findings growing_sandwich(Estimator& estimator, const EstimationOptions& options
   const Clock::time_point start = Clock::now();
   for (std::int64_t betas = betas_of(options);; betas *= 2) {
     const Clock::time_point round = Clock::now();
-    const Findings findings = sandwich(estimator, betas);
-    const Sandwich both{findings.log_z, *findings.upper_log_z};
+    const Findings findings = sandwich(estimator, data, betas);
+    const Sandwich both{findings.log_z, *findings.upper(options.gap)};
     if (both.agrees(options.gap)) return findings;
     const std::string standing =
         format("{} β: a gap of {} ± {} nats", betas, short_number(both.gap()), short_number(both.noise()));
@@ -246,13 +261,13 @@ Findings find_log_z(const Model& model, const TestData* test, const EstimationOp
   require(method != "raise" || test != nullptr, "--method raise bounds the likelihood of data: give --data");
   Estimator estimator(model, test, options, watcher, journal);
   const std::int64_t betas = betas_of(options);
-  if (method == "auto") return growing_sandwich(estimator, options, watcher);
-  if (method == "sandwich") return sandwich(estimator, betas);
+  if (method == "auto") return growing_sandwich(estimator, test != nullptr, options, watcher);
+  if (method == "sandwich") return sandwich(estimator, test != nullptr, betas);
   if (method == "ma-ais") return estimator.ais_along(estimator.moment_averaged(betas), "ma-ais");
   if (method == "ais") return estimator.ais_along(estimator.geometric(betas), "ais");
   Findings findings;
-  estimator.bound_from_above(estimator.geometric(betas), findings);
-  findings.log_z = *findings.upper_log_z;
+  estimator.bound_by_data(estimator.geometric(betas), findings);
+  findings.log_z = *findings.raise;
   return findings;
 }
 

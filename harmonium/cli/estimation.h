@@ -40,9 +40,16 @@ void check(const EstimationOptions& options);
 [[nodiscard]] std::int64_t betas_of(const EstimationOptions& options);
 
 struct Findings {
-  Estimate log_z;                                      // what the log-likelihood follows from
-  std::optional<Estimate> upper_log_z = std::nullopt;  // by RAISE or reverse AIS, beside an AIS
-  std::int64_t raise_rows = 0;                         // that were annealed; 0: none
+  Estimate log_z;  // what the log-likelihood follows from
+  // Bounds from above, beside an AIS or alone: by rows of data, and by samples of the model.
+  std::optional<Estimate> raise = std::nullopt, reverse = std::nullopt;
+  std::int64_t raise_rows = 0;  // that were annealed; 0: none
+
+  // The bound that a sandwich is judged by, where there is one.
+  [[nodiscard]] std::optional<Estimate> upper(double gap) const {
+    if (raise && reverse) return cautious(*raise, *reverse, gap);
+    return raise ? raise : reverse;
+  }
 };
 
 // Who waits for an estimate: told how far it is, asked whether to go on (throws to stop), and given sentences.

@@ -156,7 +156,7 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
   evaluation.updates = updates_of(model);
   evaluation.seconds = seconds_of(model, path);
   evaluation.log_z = findings.log_z;
-  evaluation.upper_log_z = findings.upper_log_z;
+  evaluation.upper_log_z = findings.upper(gap);
   std::optional<double> mean;
   if (test != nullptr) {
     evaluation.data = test->spec;
@@ -168,14 +168,16 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
     evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
     if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, *mean);
     if (findings.raise_rows > 0) {
-      evaluation.raise = log_likelihood(*mean, *findings.upper_log_z);
+      evaluation.raise = log_likelihood(*mean, *findings.raise);
       evaluation.raise_rows = findings.raise_rows;
     }
   }
-  if (findings.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
-    const Sandwich both{findings.log_z, *findings.upper_log_z};
+  if (evaluation.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
+    const Sandwich both{findings.log_z, *evaluation.upper_log_z};
     evaluation.gap = both.gap();
-    evaluation.verdict = verdict(both, mean, gap);
+    evaluation.verdict = findings.raise && findings.reverse
+                             ? verdict(findings.log_z, *findings.raise, *findings.reverse, mean, gap)
+                             : verdict(both, mean, gap);
   } else {
     evaluation.verdict = warning(findings.log_z);
   }

@@ -56,6 +56,25 @@ std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unn
       shown(mean_log_unnormalized ? sandwich.lower : sandwich.upper));
 }
 
+const Estimate& cautious(const Estimate& raise, const Estimate& reverse, double acceptable) {
+  const Sandwich both{raise, reverse};
+  return both.gap() > std::max(acceptable, both.noise()) ? reverse : raise;
+}
+
+std::string verdict(const Estimate& ais, const Estimate& raise, const Estimate& reverse,
+                    std::optional<double> mean_log_unnormalized, double acceptable) {
+  const Sandwich by_data{ais, raise}, by_model{ais, reverse};
+  const bool reverse_says_more = &cautious(raise, reverse, acceptable) == &reverse;
+  if (!reverse_says_more || by_data.gap() > std::max(acceptable, by_data.noise()))
+    return verdict(reverse_says_more ? by_model : by_data, mean_log_unnormalized, acceptable);
+  return format(
+      "AIS and RAISE agree, but samples of the model say that log Z is higher by up to {}: the model has modes that "
+      "the "
+      "data do not know, or its samples are not yet its own. Do not trust {}; look at `harmonium sample`, and raise "
+      "--betas",
+      nats(by_model.gap()), number(mean_log_unnormalized ? *mean_log_unnormalized - ais.value : ais.value, 1));
+}
+
 std::string warning(const Estimate& ais) {
   if (ais.effective_samples && *ais.effective_samples < 0.1 * static_cast<double>(ais.chains))
     return format(

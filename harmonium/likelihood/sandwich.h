@@ -27,6 +27,16 @@ struct Sandwich {
 [[nodiscard]] std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unnormalized,
                                   double acceptable);
 
+// The same where two bounds from above are known: by RAISE, whose chains start at the data, and by reverse AIS, whose
+// chains start at samples of the model. RAISE is blind where the data are not: modes that training has made far from
+// them hold probability that neither it nor AIS sees. Where reverse AIS says more, the words say so.
+[[nodiscard]] std::string verdict(const Estimate& ais, const Estimate& raise, const Estimate& reverse,
+                                  std::optional<double> mean_log_unnormalized, double acceptable);
+
+// The larger of two bounds from above: what a cautious sandwich is made with. It is `raise` unless `reverse` lies above
+// it by more than `acceptable` and noise.
+[[nodiscard]] const Estimate& cautious(const Estimate& raise, const Estimate& reverse, double acceptable);
+
 // The same for AIS alone, from its weights; empty where they show nothing wrong.
 [[nodiscard]] std::string warning(const Estimate& ais);
 

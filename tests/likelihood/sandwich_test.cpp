@@ -40,6 +40,22 @@ TEST(Verdict, NamesAContradiction) {
   expect_mentions(verdict(between(104, 100), 50, 0.5), {"contradict", "4.0 nats", "--chains"});
 }
 
+TEST(Verdict, OfThreeNamesModesThatTheDataDoNotKnow) {
+  const auto log_z = [](double value, const std::string& method) {
+    return Estimate{.value = value, .low = value - 0.05, .high = value + 0.05, .method = method};
+  };
+  const Estimate ais = log_z(100, "ais"), raise = log_z(100.2, "raise");
+  const auto of = [&](double raised, double reversed) {
+    return verdict(ais, log_z(raised, "raise"), log_z(reversed, "reverse ais from exact draws"), 50, 0.5);
+  };
+  EXPECT_EQ(of(100.2, 100.3), verdict(Sandwich{ais, raise}, 50, 0.5)) << "all agree";
+  EXPECT_EQ(of(100.2, 90), verdict(Sandwich{ais, raise}, 50, 0.5)) << "a smaller bound from above adds nothing";
+  expect_mentions(of(100.2, 112), {"AIS and RAISE agree", "higher by up to 12 nats", "modes that the data do not know",
+                                   "Do not trust −50"});
+  expect_mentions(of(120, 112), {"they differ by 20 nats", "RAISE"});
+  expect_mentions(of(104, 112), {"they differ by 12 nats", "reverse AIS"});
+}
+
 TEST(Warning, SpeaksWhereTheWeightsAreBadOnly) {
   Estimate estimate;
   estimate.chains = 100;
