@@ -20,8 +20,8 @@ Chart curves(const AnnealingStudy& study) {
               .log_x = true,
               .series = {},
               .caption =
-                  "Bands are 95 % intervals. AIS errs upwards, RAISE and reverse AIS downwards; where they "
-                  "meet, both are right."};
+                  "Bands are 95 % intervals. AIS errs upwards. RAISE and reverse AIS err downwards if they start from "
+                  "rows that are like draws of the model; then, where the two sides meet, both are right."};
   int colour = 0;
   for (const std::string& method : study.methods) {
     Series series{.name = annealing_method_name(method), .x = {}, .y = {}, .low = {}, .high = {}, .colour = ++colour};
@@ -87,9 +87,7 @@ Table errors(const AnnealingStudy& study) {
 Table sentences(const AnnealingStudy& study) {
   Table table{.id = "verdicts",
               .title = "What the sandwich says, without knowing the exact value",
-              .caption =
-                  "The exact value is between the two ends, or within 0.1 nats of them, where the last column "
-                  "says so.",
+              .caption = "The last column tells whether the exact value lies between the two, within 0.1 nats.",
               .header = {"verdict", "β", "from", "to", "exact is between"},
               .rows = {}};
   for (const std::int64_t number : study.betas)
@@ -143,7 +141,10 @@ ReportContent annealing_report(const AnnealingStudy& study) {
     const std::optional<Sandwich> both = study.sandwich(number);
     if (both && (content.headline.size() == 1 || study.betas.size() > 1))
       content.headline.emplace_back(format("gap at {} β", number),
-                                    fixed_number(both->gap(), 2) + " nats  " + study.verdict(*both));
+                                    format("{} nats  AIS {}, {} {}", fixed_number(both->gap(), 2),
+                                           fixed_number(study.likelihood(both->lower).value, 2),
+                                           both->upper.method == "raise" ? "RAISE" : "reverse AIS",
+                                           fixed_number(study.likelihood(both->upper).value, 2)));
   }
   content.charts.push_back(curves(study));
   content.tables.push_back(errors(study));
