@@ -11,7 +11,8 @@ namespace harmonium {
 namespace {
 
 constexpr double least_coverage = 0.90, most_coverage = 0.99;
-constexpr double allowed_errors = 3;  // standard errors
+constexpr double machines_to_tell = 90;  // 0.95^90 = 1 %: with fewer, good intervals may all hold the truth by chance
+constexpr double allowed_errors = 3;     // standard errors
 
 std::vector<double> ladder_of(const Calibration& calibration) {
   return {calibration.options.ladder.begin(), calibration.options.ladder.end()};
@@ -29,12 +30,14 @@ Promise coverage(const Calibration& calibration, Estimate CalibratedMachine::*wh
   const auto of = static_cast<double>(calibration.machines.size());
   const auto covered = static_cast<double>(calibration.covered(which));
   const auto [low, high] = proportion_interval(covered, of);
+  const bool few = of < machines_to_tell;
   return {.what = format("{}: 95 % intervals that hold the exact log Z, {} of {}", name, covered, of),
           .value = 100 * covered / of,
           .low = 100 * low,
           .high = 100 * high,
-          .promised = format("{} to {} %", 100 * least_coverage, 100 * most_coverage),
-          .kept = covered / of >= least_coverage && covered / of <= most_coverage,
+          .promised = few ? format("at least {} %", 100 * least_coverage)
+                          : format("{} to {} %", 100 * least_coverage, 100 * most_coverage),
+          .kept = covered / of >= least_coverage && (few || covered / of <= most_coverage),
           .unit = "%"};
 }
 
@@ -85,7 +88,7 @@ Series places(const Calibration& calibration, Estimate CalibratedMachine::*which
 
 Series level(const Calibration& calibration, double y, const std::string& name) {
   const double first = calibration.machines.front().stiffness, last = calibration.machines.back().stiffness;
-  return {.name = name, .x = {first, last}, .y = {y, y}, .low = {}, .high = {}, .dashed = true, .colour = 3};
+  return {.name = name, .x = {first, last}, .y = {y, y}, .low = {}, .high = {}, .dashed = true, .colour = 7};
 }
 
 Series ladder_series(const Calibration& calibration, std::vector<double> CalibratedMachine::*which,
@@ -107,7 +110,7 @@ Series exactly_zero(const Calibration& calibration) {
           .low = {},
           .high = {},
           .dashed = true,
-          .colour = 3};
+          .colour = 7};
 }
 
 }  // namespace
