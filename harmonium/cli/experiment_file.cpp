@@ -1,6 +1,9 @@
 #include "harmonium/cli/experiment_file.h"
 
+#include <fmt/core.h>
+
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/data/catalog/folders.h"
 
 namespace harmonium::cli {
 
@@ -27,6 +30,38 @@ ExperimentFile open_experiment(const std::string& name_or_path) {
     names += (names.empty() ? "" : ", ") + std::string(each.name);
   }
   fail("there is no experiment '{}'; there are: {}; or give the path of a .toml file", name_or_path, names);
+}
+
+const toml::table& as_table(const toml::node& node, const std::string& where) {
+  require(node.is_table(), "{}: a [table] is needed", where);
+  return *node.as_table();
+}
+
+std::vector<const toml::table*> tables_of(const ExperimentFile& file, const char* name) {
+  std::vector<const toml::table*> tables;
+  const toml::node* node = file.table.get(name);
+  if (node == nullptr) return tables;
+  const std::string where = place_in(file.source, name, *node);
+  require(node->is_array_of_tables(), "{}: write it as [[{}]]", where, name);
+  for (const toml::node& each : *node->as_array()) tables.push_back(&as_table(each, where));
+  return tables;
+}
+
+std::filesystem::path find_experiment_model(const std::string& given) {
+  if (std::filesystem::exists(given)) return given;
+  std::string looked = given;
+  for (const std::filesystem::path& folder : candidate_folders(std::filesystem::path(given).parent_path().string())) {
+    const std::filesystem::path path = folder / std::filesystem::path(given).filename();
+    if (std::filesystem::exists(path)) return path;
+    looked += ", " + path.string();
+  }
+  fail("the model is not there; looked for {}. Put it below the folder that HARMONIUM_DATA names", looked);
+}
+
+int stopped_experiment(const ReproduceOptions& options) {
+  fmt::print(stderr, "interrupted; all is saved. The same command goes on:\n  harmonium reproduce {}{} --out {}\n",
+             options.name, options.quick ? " --quick" : "", options.out.string());
+  return 130;
 }
 
 }  // namespace harmonium::cli

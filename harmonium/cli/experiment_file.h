@@ -37,9 +37,21 @@ struct EmbeddedExperiment {
 // By name, or by path where the name looks like one.
 [[nodiscard]] ExperimentFile open_experiment(const std::string& name_or_path);
 
+// What kinds read alike: a [table], and the tables of an array [[name]].
+[[nodiscard]] const toml::table& as_table(const toml::node& node, const std::string& where);
+[[nodiscard]] std::vector<const toml::table*> tables_of(const ExperimentFile& file, const char* name);
+// The file of a model: as it is given, or below the folders of the data sets.
+[[nodiscard]] std::filesystem::path find_experiment_model(const std::string& given);
+// Says that it was interrupted and which command goes on. Returns the exit code.
+int stopped_experiment(const ReproduceOptions& options);
+
 // kind = "training"; see training_experiment.h. Returns the exit code.
 int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "calibration"; see reproduce_calibration.cpp.
+int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "annealing"; see annealing_experiment.h.
+int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

@@ -17,6 +17,8 @@ struct ExperimentKind {
 constexpr ExperimentKind experiment_kinds[] = {
     {"training", reproduce_training},
     {"fisher", reproduce_fisher},
+    {"calibration", reproduce_calibration},
+    {"annealing", reproduce_annealing},
 };
 
 int list_experiments(const CommonOptions& common) {

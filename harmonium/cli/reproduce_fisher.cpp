@@ -10,7 +10,6 @@
 #include "harmonium/cli/fisher_session.h"
 #include "harmonium/cli/results_file.h"
 #include "harmonium/core/atomic_file.h"
-#include "harmonium/data/catalog/folders.h"
 
 namespace harmonium::cli {
 
@@ -86,18 +85,6 @@ void assign_fisher(FisherExperiment& experiment, const toml::table& table, const
     assign_fisher(experiment, *shorter, file, false);
 }
 
-// As it is given, or below the folders of the data sets.
-fs::path find_model(const std::string& given) {
-  if (fs::exists(given)) return given;
-  std::string looked = given;
-  for (const fs::path& folder : candidate_folders(fs::path(given).parent_path().string())) {
-    const fs::path path = folder / fs::path(given).filename();
-    if (fs::exists(path)) return path;
-    looked += ", " + path.string();
-  }
-  fail("the model is not there; looked for {}. Put it below the folder that HARMONIUM_DATA names", looked);
-}
-
 std::vector<MeasuredNumber> measure(const FisherResult& result, const FisherExperiment& experiment) {
   std::vector<MeasuredNumber> numbers;
   if (experiment.measure == "approximations")
@@ -133,13 +120,7 @@ nlohmann::ordered_json results_json(const ExperimentFile& file, const ReproduceO
          {"kind", one.low == one.high ? "exact" : "mean of draws, least and greatest"},
          {"expected", one.expected != nullptr ? ordered_json(one.expected->value) : ordered_json(nullptr)},
          {"source", one.expected != nullptr ? ordered_json(one.expected->source) : ordered_json(nullptr)}});
-  return {{"title", file.title + (options.quick ? " (quick)" : "")},
-          {"question", file.question},
-          {"measured", measured},
-          {"commands", {format("harmonium reproduce {}{}", options.name, options.quick ? " --quick" : "")}},
-          {"seed", experiment.options.seed},
-          {"machine", machine_text()},
-          {"date", today()}};
+  return experiment_results(file, options, std::move(measured), experiment.options.seed);
 }
 
 }  // namespace
@@ -150,7 +131,7 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
   require(experiment.measure == "approximations" || experiment.measure == "spectrum",
           "{}: measure = \"{}\": there are approximations and spectrum", file.source, experiment.measure);
   experiment.options.approximations = experiment.measure == "approximations";
-  const fs::path path = find_model(experiment.model);
+  const fs::path path = find_experiment_model(experiment.model);
   watch_interrupts();
   if (!options.common.json) fmt::print(stderr, "{}\n{}\n", file.title, file.question);
   const FisherResult result =

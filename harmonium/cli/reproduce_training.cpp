@@ -36,15 +36,8 @@ Stage prepare_stage(const PlannedRun& run, const fs::path& out) {
   Stage stage{.name = run.name, .folder = out / run.name, .config = run.config};
   check_config(stage.config, resolve(stage.config));
   stage.models = static_cast<std::int64_t>(snapshot_updates(stage.config.snapshots, stage.config.updates).size());
-  if (!fs::exists(stage.folder) || fs::is_empty(stage.folder)) return stage;
-  require(is_run_folder(stage.folder), "{}: the folder holds other things than a run; give another --out",
-          stage.folder.string());
-  RunConfig before;
-  read_toml(stage.folder / "config.toml", before);
-  require(to_toml(before) == to_toml(stage.config),
-          "{} holds a run with another configuration; remove it to do it again, or give another --out",
-          stage.folder.string());
-  stage.trained = fs::exists(stage.folder / "model.safetensors");
+  stage.trained = is_trained(stage.folder, stage.config);
+  if (!fs::exists(stage.folder / "metrics.jsonl")) return stage;
   for (const MetricsRow& row : MetricsLog(stage.folder / "metrics.jsonl").read()) {
     stage.updates = row.update;
     stage.seconds = row.seconds;
@@ -96,12 +89,6 @@ void print_plan(const ExperimentFile& file, const TrainingExperiment& experiment
   if (experiment.minutes > 0)
     fmt::print(stderr, "  about {:.0f} min on two cores; can be interrupted and called again at any moment\n",
                experiment.minutes);
-}
-
-int stopped(const ReproduceOptions& options) {
-  fmt::print(stderr, "interrupted; all is saved. The same command goes on:\n  harmonium reproduce {}{} --out {}\n",
-             options.name, options.quick ? " --quick" : "", options.out.string());
-  return 130;
 }
 
 double elapsed(std::chrono::steady_clock::time_point start) {
@@ -172,7 +159,7 @@ int reproduce_training(const ExperimentFile& file, const ReproduceOptions& optio
   if (!options.common.json) print_plan(file, experiment, stages, options);
   watch_interrupts();
   std::vector<std::vector<Evaluation>> answers;
-  if (!run_stages(stages, experiment, options.common, answers)) return stopped(options);
+  if (!run_stages(stages, experiment, options.common, answers)) return stopped_experiment(options);
 
   std::vector<std::string> folders;
   for (const Stage& stage : stages) folders.push_back(stage.folder.string());

@@ -30,6 +30,17 @@ std::string today() {
   return format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
+nlohmann::ordered_json experiment_results(const ExperimentFile& file, const ReproduceOptions& options,
+                                          nlohmann::ordered_json measured, std::uint64_t seed) {
+  return {{"title", file.title + (options.quick ? " (quick)" : "")},
+          {"question", file.question},
+          {"measured", std::move(measured)},
+          {"commands", {format("harmonium reproduce {}{}", options.name, options.quick ? " --quick" : "")}},
+          {"seed", seed},
+          {"machine", machine_text()},
+          {"date", today()}};
+}
+
 nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs, const std::vector<Expectation>& expected) {
   using nlohmann::ordered_json;
   ordered_json rows = ordered_json::array();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harmonium/cli/experiment_file.h"
 #include "harmonium/report/comparison.h"
 
 namespace harmonium::cli {
@@ -12,6 +13,10 @@ namespace harmonium::cli {
 // The processor, its threads and LibTorch; nothing that names the machine itself.
 [[nodiscard]] std::string machine_text();
 [[nodiscard]] std::string today();  // 2026-11-15
+
+// The whole file for the given rows of "measured".
+[[nodiscard]] nlohmann::ordered_json experiment_results(const ExperimentFile& file, const ReproduceOptions& options,
+                                                        nlohmann::ordered_json measured, std::uint64_t seed);
 
 // A row of "measured" for every answer of every run; expected and source are null where nothing is expected.
 [[nodiscard]] nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs,

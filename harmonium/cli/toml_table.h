@@ -5,6 +5,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "harmonium/core/error.h"
 #include "harmonium/training/run_config.h"
@@ -41,6 +42,14 @@ void assign_toml(T& field, const toml::node& node, const std::string& where) {
     require(std::is_signed_v<T> || *number >= 0, "{}: a number that is not negative is needed", where);
     field = static_cast<T>(*number);
   }
+}
+
+// A list takes the place of the one before.
+template <class T>
+void assign_toml(std::vector<T>& fields, const toml::node& node, const std::string& where) {
+  require(node.is_array(), "{}: a list [a, b] is needed", where);
+  fields.clear();
+  for (const toml::node& each : *node.as_array()) assign_toml(fields.emplace_back(), each, where);
 }
 
 }  // namespace harmonium::cli

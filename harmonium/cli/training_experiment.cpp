@@ -19,22 +19,6 @@ bool assign_setting(TrainingExperiment& experiment, std::string_view key, const 
          take("chains", experiment.chains) || take("betas", experiment.betas) || take("minutes", experiment.minutes);
 }
 
-const toml::table& as_table(const toml::node& node, const std::string& where) {
-  require(node.is_table(), "{}: a [table] is needed", where);
-  return *node.as_table();
-}
-
-// The tables of an array [[name]].
-std::vector<const toml::table*> tables_of(const ExperimentFile& file, const char* name) {
-  std::vector<const toml::table*> tables;
-  const toml::node* node = file.table.get(name);
-  if (node == nullptr) return tables;
-  const std::string where = place_in(file.source, name, *node);
-  require(node->is_array_of_tables(), "{}: write it as [[{}]]", where, name);
-  for (const toml::node& each : *node->as_array()) tables.push_back(&as_table(each, where));
-  return tables;
-}
-
 PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config) {
   const toml::node* name = table.get("name");
   require(name != nullptr, "{}, line {}: every [[run]] needs a name", file.source, table.source().begin.line);

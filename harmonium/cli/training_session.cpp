@@ -56,6 +56,17 @@ std::string judging_data(const std::string& spec) {
   return spec;
 }
 
+bool is_trained(const std::filesystem::path& folder, const RunConfig& config) {
+  if (!std::filesystem::exists(folder) || std::filesystem::is_empty(folder)) return false;
+  require(is_run_folder(folder), "{}: the folder holds other things than a run; give another --out", folder.string());
+  RunConfig before;
+  read_toml(folder / "config.toml", before);
+  require(to_toml(before) == to_toml(config),
+          "{} holds a run with another configuration; remove it to do it again, or give another --out",
+          folder.string());
+  return std::filesystem::exists(folder / "model.safetensors");
+}
+
 RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                          const CommonOptions& common, const std::string& label) {
   limit_threads(common, products_per_update(config));

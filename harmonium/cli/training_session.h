@@ -11,6 +11,10 @@ namespace harmonium::cli {
 // The part of the data set that judges: its test part where it has one, else what the model was trained on.
 [[nodiscard]] std::string judging_data(const std::string& spec);
 
+// Whether `folder` holds a run with this (resolved) configuration that has come to its end. Fails where it holds
+// another run or other things.
+[[nodiscard]] bool is_trained(const std::filesystem::path& folder, const RunConfig& config);
+
 // Trains, or goes on training, until the end or Ctrl-C. `config` must be resolved.
 [[nodiscard]] RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config,
                                        const RunData& data, const CommonOptions& common, const std::string& label);

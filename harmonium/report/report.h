@@ -24,8 +24,9 @@ struct Series {
   std::vector<double> x, y;
   std::vector<double> low, high;  // a band around y; both empty or both as long as y
   bool dashed = false;
-  int colour = 0;       // series of one colour belong together; 0: by the place in the chart
-  bool marked = false;  // every point has a mark: values from elsewhere, against which others are held
+  int colour = 0;         // series of one colour belong together; 0: by the place in the chart
+  bool marked = false;    // every point has a mark: values from elsewhere, against which others are held
+  bool unjoined = false;  // points without a line
 };
 
 struct Chart {

@@ -34,6 +34,7 @@ Series empty_like(const Series& series) {
   copy.dashed = series.dashed;
   copy.colour = series.colour;
   copy.marked = series.marked;
+  copy.unjoined = series.unjoined;
   return copy;
 }
 

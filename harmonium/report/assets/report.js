@@ -92,6 +92,7 @@
       borderDash: series.dashed ? [6, 4] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4, order: 0,
     };
     if (series.marked) Object.assign(line, {pointStyle: 'rectRot', pointRadius: 6, pointHoverRadius: 7, order: -1, marked: true});
+    if (series.unjoined) Object.assign(line, {showLine: false, pointRadius: 2.5});
     if (!series.low.length) return [line];
     const edge = {...common, isBand: true, borderWidth: 0, order: 1};
     return [{...edge, data: points(series.low)}, {...edge, data: points(series.high), fill: '-1'}, line];
