@@ -101,10 +101,10 @@ class Estimator {
   }
   void bound_by_samples(const AnnealingPath& path, Findings& findings) {
     if (!samples_) samples_ = model_samples();
-    findings.reverse =
+    findings.reverse = average_bound(
         reverse_ais(path, samples_->state,
-                    annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps())))
-            .log_z;
+                    annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps()))),
+        options_.seed);
     findings.reverse->method += " from " + samples_->how;
   }
 

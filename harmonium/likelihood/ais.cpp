@@ -57,6 +57,15 @@ AisResult reverse_ais(const AnnealingPath& path, const State& samples, const Ann
   return result;
 }
 
+Estimate average_bound(const AisResult& reverse, std::uint64_t seed) {
+  Estimate bound = reverse.log_z;
+  const Interval interval = bootstrap_mean(reverse.log_weights, Key(seed).fold_in(0xB009));
+  bound.value = reverse.log_weights.mean().item<double>();
+  bound.low = interval.low;
+  bound.high = interval.high;
+  return bound;
+}
+
 AisResult ais(const BoltzmannMachine& machine, const Moments& base, const AisOptions& options,
               const Progress& progress) {
   const AnnealingPath path({machine.with_parameters(base), "given"}, {machine},

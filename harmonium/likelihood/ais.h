@@ -23,6 +23,11 @@ struct AisResult {
 // `samples` holds a draw of the target in every row; the kept layers are looked at.
 [[nodiscard]] AisResult reverse_ais(const AnnealingPath& path, const State& samples, const AnnealingOptions& options);
 
+// The mean over chains of what each says alone: another bound from above, looser than the log of their mean (by about
+// half the variance of their log-weights), but one that a few rare chains cannot pull down. Where most draws of the
+// model lie in a mode that the base does not reach, the log of the mean hangs on the few draws that do not.
+[[nodiscard]] Estimate average_bound(const AisResult& reverse, std::uint64_t seed);
+
 // In one call, along the geometric path from a base without weights (or one that can be enumerated).
 struct AisOptions {
   std::int64_t chains = 100;

@@ -146,5 +146,16 @@ TEST(ReverseAis, WeightsAreUnbiasedForTheInverseOfZ) {
     }
 }
 
+TEST(ReverseAis, ChainByChainIsAHigherBoundThatRareChainsDoNotUpset) {
+  AisResult reverse;
+  // 99 chains in a mode that the base does not reach say 40; one that it reaches says 30.
+  reverse.log_weights = at::cat({at::full({99}, 40.0, at::kDouble), at::full({1}, 30.0, at::kDouble)});
+  reverse.log_z.kind = EstimateKind::upper_bound;
+  const Estimate bound = average_bound(reverse, 1);
+  EXPECT_NEAR(bound.value, 39.9, 1e-12);
+  EXPECT_GT(bound.low, 39);
+  EXPECT_EQ(bound.kind, EstimateKind::upper_bound);
+}
+
 }  // namespace
 }  // namespace harmonium
