@@ -10,13 +10,15 @@ namespace harmonium {
 
 class Cd final : public NegativePhase {
  public:
-  explicit Cd(const NegativePhaseOptions& options) : sweeps_(options.sweeps) {}
+  explicit Cd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "cd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }
+  void at_fraction(double done) override { fraction_ = done; }
 
  private:
-  std::int64_t sweeps_;
+  NegativePhaseOptions options_;
+  double fraction_ = 0;
   State particles_;
 };
 

@@ -17,6 +17,10 @@ class NegativePhase {
   [[nodiscard]] virtual std::string name() const = 0;
   // `data` is the batch, with observed layers defined. The key belongs to this update alone.
   [[nodiscard]] virtual Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) = 0;
+  // How much of the training is done, 0 … 1; told before every update, for what changes on the way.
+  virtual void at_fraction(double) {}
+  // data moments − model moments, as the update uses them; told after every estimate.
+  virtual void observe_gradient(const Moments&) {}
   // The chains behind the last estimate, for geometry and pictures; empty where there are none.
   [[nodiscard]] virtual const State& particles() const = 0;
 
@@ -28,8 +32,13 @@ class NegativePhase {
 };
 
 struct NegativePhaseOptions {
-  std::int64_t sweeps = 1;       // Gibbs sweeps per update (k of CD-k and PCD-k)
-  std::int64_t particles = 100;  // persistent chains (pcd)
+  std::int64_t sweeps = 1;        // Gibbs sweeps per update (k of CD-k and PCD-k)
+  std::int64_t sweeps_final = 0;  // grown to geometrically by the end of training; 0: constant
+  std::int64_t particles = 100;   // persistent chains (pcd, fpcd)
+  double fast_rate = 0.01;        // fpcd: learning rate of the overlay, constant
+  double fast_decay = 0.95;       // fpcd: what is left of the overlay after an update
+
+  [[nodiscard]] std::int64_t sweeps_at(double fraction) const;
 };
 
 // Names that make_negative_phase() knows, with a line for a help text.

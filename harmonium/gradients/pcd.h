@@ -14,11 +14,13 @@ class Pcd final : public NegativePhase {
   [[nodiscard]] std::string name() const override { return "pcd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }
+  void at_fraction(double done) override { fraction_ = done; }
   [[nodiscard]] NamedTensors state() const override;
   void restore(const NamedTensors& tensors) override;
 
  private:
   NegativePhaseOptions options_;
+  double fraction_ = 0;
   State particles_;  // empty until the first update
 };
 

@@ -24,7 +24,10 @@ struct RunConfig {
   std::string gradient = "pcd";
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
-  std::string optimizer = "fang";
+  std::int64_t sweeps_final = 0;
+  double fast_rate = 0.01;
+  double fast_decay = 0.95;
+  std::string optimizer = "auto";
   double damping = 0.01;
   std::string damping_of = "centered";
   std::int64_t statistics_every = 10;
@@ -68,11 +71,17 @@ struct RunConfig {
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
-    visitor("gradient", self.gradient, "negative phase: pcd, cd, exact");
+    visitor("gradient", self.gradient, "negative phase: pcd, fpcd, cd, mf_cd, pl (pseudo-likelihood), exact");
     visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
-    visitor("optimizer", self.optimizer,
-            "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact");
+    visitor("sweeps_final", self.sweeps_final,
+            "sweeps per update at the end, grown to geometrically (0: as at the start)");
+    visitor("fast_rate", self.fast_rate, "fpcd: learning rate of the fast weights, constant (0: plain pcd)");
+    visitor("fast_decay", self.fast_decay, "fpcd: what is left of the fast weights after an update");
+    visitor(
+        "optimizer", self.optimizer,
+        "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: "
+        "fang, or centering for mf_cd and pl");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");

@@ -58,11 +58,13 @@ void Trainer::step() {
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
   const State data = machine_.observe(values);
   gradient_ = data_moments(machine_, data);
+  negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
   const Moments model = negative_phase_->model_moments(machine_, data, key);
   const Cadence cadence = metric_->cadence();
   if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics()});
   if (update_ % cadence.refit_every == 0) metric_->refit();
   gradient_.add_(model, -1);
+  negative_phase_->observe_gradient(gradient_);
   rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());
   rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
   machine_.constrain_();

@@ -46,6 +46,7 @@ void check_numbers(const RunConfig& config) {
   at_least("--updates", config.updates, 1);
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
+  at_least("--sweeps-final", config.sweeps_final, 0);
   at_least("--particles", config.particles, 0);
   at_least("--log-every", config.log_every, 0);
   at_least("--checkpoint-every", config.checkpoint_every, 1);
@@ -65,6 +66,9 @@ void check_numbers(const RunConfig& config) {
   not_negative("--weight-decay", config.weight_decay);
   not_negative("--averaging", config.averaging);
   not_negative("--damping", config.damping);
+  not_negative("--fast-rate", config.fast_rate);
+  require(config.fast_decay >= 0 && config.fast_decay < 1, "--fast-decay must be at least 0 and below 1, not {}",
+          config.fast_decay);
   require(config.damping_of == "centered" || config.damping_of == "plain",
           "--damping-of {}: there are centered and plain", config.damping_of);
   require(config.statistics_averaging > 0, "--statistics-averaging must be positive, not {}",
@@ -106,8 +110,11 @@ RunData resolve(RunConfig& config) {
   }
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
+  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
+  if (config.optimizer == "auto")
+    config.optimizer = config.gradient == "pl" || config.gradient == "mf_cd" ? "centering" : "fang";
   require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
-          "unknown optimizer '{}'; there are: {}", config.optimizer, names_of(metrics()));
+          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
   const Rates rates = config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;

@@ -39,7 +39,11 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                        .shrink = config.shrink,
                        .classes = classes_of(config, data.train)},
                       key.fold_in(batch_stream));
-  auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps, .particles = config.particles});
+  auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
+                                                              .sweeps_final = config.sweeps_final,
+                                                              .particles = config.particles,
+                                                              .fast_rate = config.fast_rate,
+                                                              .fast_decay = config.fast_decay});
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
   const StepOptions step{.rate_bias = config.rate_bias,
                          .rate_weights = config.rate_weights,

@@ -1,0 +1,25 @@
+#include "harmonium/gradients/mean_field_cd.h"
+
+namespace harmonium {
+
+namespace {
+
+Fields set_to_means(const BoltzmannMachine& machine, State& state, const LayerSet& layers) {
+  Fields fields = machine.fields(layers, state);
+  for (const std::size_t layer : layers)
+    state.layers[layer] = machine.unit(layer).mean(fields[layer], machine.layer_parameters(layer));
+  return fields;
+}
+
+}  // namespace
+
+Moments MeanFieldCd::model_moments(const BoltzmannMachine& machine, const State& data, const Key&) {
+  particles_ = data;  // layers are replaced, not written to, so the batch itself is safe
+  set_to_means(machine, particles_, machine.hidden());
+  Fields last;
+  for (std::int64_t sweep = 0; sweep < options_.sweeps_at(fraction_); ++sweep)
+    for (const LayerSet& block : machine.blocks()) last = set_to_means(machine, particles_, block);
+  return machine.moments(particles_, last);
+}
+
+}  // namespace harmonium

@@ -1,0 +1,25 @@
+// Mean-field contrastive divergence, MF-CD-k: the chains of CD, with every draw replaced by its mean.
+//
+// No noise at all: the result is a function of the batch. Units that are certain of nothing stay in the middle, so
+// models trained so are poor likelihood models; here to be compared with. Cost: 2k + 1 products per row.
+#pragma once
+
+#include "harmonium/gradients/negative_phase.h"
+
+namespace harmonium {
+
+class MeanFieldCd final : public NegativePhase {
+ public:
+  explicit MeanFieldCd(const NegativePhaseOptions& options) : options_(options) {}
+  [[nodiscard]] std::string name() const override { return "mf_cd"; }
+  [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
+  [[nodiscard]] const State& particles() const override { return particles_; }
+  void at_fraction(double done) override { fraction_ = done; }
+
+ private:
+  NegativePhaseOptions options_;
+  double fraction_ = 0;
+  State particles_;  // means
+};
+
+}  // namespace harmonium
