@@ -41,6 +41,9 @@ struct RunConfig {
   double schedule_tau = 1000;
   double momentum = 0;
   double weight_decay = 0;
+  double weight_decay_l1 = 0;
+  double sparsity_target = 0.1;
+  double sparsity_cost = 0;
   std::int64_t updates = 10'000;
   std::int64_t batch = 100;
   double averaging = 100;
@@ -96,6 +99,9 @@ struct RunConfig {
     visitor("schedule_tau", self.schedule_tau, "time-scale in updates of sqrt and inverse schedules");
     visitor("momentum", self.momentum, "inertia of the step (harms pcd)");
     visitor("weight_decay", self.weight_decay, "L2 penalty on weights");
+    visitor("weight_decay_l1", self.weight_decay_l1, "L1 penalty on weights");
+    visitor("sparsity_target", self.sparsity_target, "fraction of the time that hidden units should be active");
+    visitor("sparsity_cost", self.sparsity_cost, "strength of the pull towards the sparsity target (0: none)");
     visitor("updates", self.updates, "how many updates to train");
     visitor("batch", self.batch, "rows per update");
     visitor("averaging", self.averaging, "time-scale in updates of the averaged model (1: none)");

@@ -3,9 +3,11 @@
 namespace harmonium {
 
 void StepRule::penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const {
-  if (options_.weight_decay == 0) return;
-  for (const EdgeInfo& edge : topology.edges)
-    gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
+  for (const EdgeInfo& edge : topology.edges) {
+    if (options_.weight_decay != 0) gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
+    if (options_.weight_decay_l1 != 0)
+      gradient[edge.weights].sub_(parameters[edge.weights].sign(), options_.weight_decay_l1);
+  }
 }
 
 void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {

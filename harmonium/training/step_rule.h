@@ -15,6 +15,7 @@ struct StepOptions {
   double schedule_tau = 1000;  // updates
   double momentum = 0;         // harms persistent chains, which cannot follow a parameter with inertia
   double weight_decay = 0;     // L2, on weights only
+  double weight_decay_l1 = 0;  // L1, on weights only: pulls all of them alike, so that most become zero
 };
 
 class StepRule {

@@ -44,6 +44,7 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
       batches_(std::move(batches)),
       negative_phase_(std::move(negative_phase)),
       metric_(std::move(metric)),
+      sparsity_(machine_, options.sparsity),
       rule_(step, options.updates),
       averaging_(machine_.parameters(), options.averaging),
       options_(options),
@@ -63,8 +64,10 @@ void Trainer::step() {
   const Cadence cadence = metric_->cadence();
   if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics()});
   if (update_ % cadence.refit_every == 0) metric_->refit();
+  sparsity_.observe(gradient_);
   gradient_.add_(model, -1);
   negative_phase_->observe_gradient(gradient_);
+  sparsity_.pull_(gradient_);
   rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());
   rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
   machine_.constrain_();
@@ -116,6 +119,7 @@ NamedTensors Trainer::state() const {
   add("parameters/", machine_.parameters().entries());
   add("average/", averaging_.average().entries());
   add("velocity/", rule_.state());
+  add("sparsity/", sparsity_.state());
   add("negative_phase/", negative_phase_->state());
   add("metric/", metric_->state());
   return all;
@@ -125,6 +129,7 @@ void Trainer::restore(std::int64_t update, const NamedTensors& tensors) {
   copy_moments(machine_.parameters(), under_prefix("parameters/", tensors), "parameters");
   copy_moments(averaging_.average(), under_prefix("average/", tensors), "average");
   rule_.restore(under_prefix("velocity/", tensors), machine_.parameters());
+  sparsity_.restore(under_prefix("sparsity/", tensors));
   negative_phase_->restore(under_prefix("negative_phase/", tensors));
   metric_->restore(under_prefix("metric/", tensors));
   update_ = update;

@@ -13,6 +13,7 @@
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/training/averaging.h"
 #include "harmonium/training/batch_stream.h"
+#include "harmonium/training/sparsity.h"
 #include "harmonium/training/step_rule.h"
 
 namespace harmonium {
@@ -21,6 +22,7 @@ struct TrainerOptions {
   std::int64_t updates = 5000;
   double averaging = 100;  // time-scale in updates; at most 1 switches it off
   std::uint64_t seed = 0;
+  SparsityOptions sparsity = {};
 };
 
 class Trainer {
@@ -58,6 +60,7 @@ class Trainer {
   BatchStream batches_;
   std::unique_ptr<NegativePhase> negative_phase_;
   std::unique_ptr<Metric> metric_;
+  Sparsity sparsity_;
   StepRule rule_;
   Averaging averaging_;
   TrainerOptions options_;

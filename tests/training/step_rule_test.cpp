@@ -39,6 +39,15 @@ TEST(StepRule, WeightDecayPullsWeightsAndLeavesBiasesAlone) {
   EXPECT_DOUBLE_EQ(gradient["w"].item<double>(), 1 - 0.1 * 5);
 }
 
+TEST(StepRule, L1DecayPullsAllWeightsAlikeAndZeroNot) {
+  Moments gradient = values(1, 1), still = values(1, 1);
+  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(gradient, values(5, -5), topology);
+  EXPECT_DOUBLE_EQ(gradient["v.bias"].item<double>(), 1);
+  EXPECT_DOUBLE_EQ(gradient["w"].item<double>(), 1 + 0.1);
+  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(still, values(5, 0), topology);
+  EXPECT_DOUBLE_EQ(still["w"].item<double>(), 1);
+}
+
 TEST(Schedule, FollowsItsFormulas) {
   EXPECT_DOUBLE_EQ(schedule_factor(Schedule::constant, 7, 10, 1000), 1);
   EXPECT_DOUBLE_EQ(schedule_factor(Schedule::linear, 0, 10, 1000), 1);

@@ -46,6 +46,11 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
                                                           "exact"),
                                           testing::Values(0.0, 0.5)));
 
+// Without enumeration these have no statistics for the other optimizers.
+INSTANTIATE_TEST_SUITE_P(OtherGradients, EveryKindOfTrainer,
+                         testing::Combine(testing::Values("fpcd", "mf_cd", "pl"), testing::Values("sgd", "centering"),
+                                          testing::Values(0.0)));
+
 // Notes the updates at which it was asked.
 class Diary final : public Metric {
  public:

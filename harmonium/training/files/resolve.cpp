@@ -64,6 +64,10 @@ void check_numbers(const RunConfig& config) {
   not_negative("--rate-bias", config.rate_bias);
   not_negative("--initial-weights", config.initial_weights);
   not_negative("--weight-decay", config.weight_decay);
+  not_negative("--weight-decay-l1", config.weight_decay_l1);
+  not_negative("--sparsity-cost", config.sparsity_cost);
+  require(config.sparsity_target > 0 && config.sparsity_target < 1,
+          "--sparsity-target must lie between 0 and 1, not {}", config.sparsity_target);
   not_negative("--averaging", config.averaging);
   not_negative("--damping", config.damping);
   not_negative("--fast-rate", config.fast_rate);

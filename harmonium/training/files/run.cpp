@@ -50,9 +50,12 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                          .schedule = parse_schedule(config.schedule),
                          .schedule_tau = config.schedule_tau,
                          .momentum = config.momentum,
-                         .weight_decay = config.weight_decay};
-  const TrainerOptions options{
-      .updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(update_stream).bits()};
+                         .weight_decay = config.weight_decay,
+                         .weight_decay_l1 = config.weight_decay_l1};
+  const TrainerOptions options{.updates = config.updates,
+                               .averaging = config.averaging,
+                               .seed = key.fold_in(update_stream).bits(),
+                               .sparsity = {.target = config.sparsity_target, .cost = config.sparsity_cost}};
   return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
 }
 
