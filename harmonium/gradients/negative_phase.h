@@ -29,7 +29,8 @@ class NegativePhase {
 
 struct NegativePhaseOptions {
   std::int64_t sweeps = 1;       // Gibbs sweeps per update (k of CD-k and PCD-k)
-  std::int64_t particles = 100;  // persistent chains (pcd)
+  std::int64_t particles = 100;  // persistent chains (pcd, tempered; pt: on each rung)
+  std::int64_t rungs = 10;       // inverse temperatures from base to model (pt, tempered)
 };
 
 // Names that make_negative_phase() knows, with a line for a help text.
