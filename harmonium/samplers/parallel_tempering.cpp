@@ -1,5 +1,7 @@
 #include "harmonium/samplers/parallel_tempering.h"
 
+#include <algorithm>
+
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/samplers/gibbs.h"
@@ -129,17 +131,19 @@ void ParallelTempering::restore(const NamedTensors& tensors) {
   check_ladder(ladder_);
   const auto layers = find_tensor(tensors, "layers", what).item<std::int64_t>();
   std::vector<State> rungs(ladder_.size());
-  for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
-    rungs[rung].layers.resize(static_cast<std::size_t>(layers));
-    for (std::size_t layer = 0; layer < rungs[rung].layers.size(); ++layer) {
-      const std::string name = format("rung.{}.{}", rung, layer);
-      for (const auto& [key, value] : tensors)
-        if (key == name) rungs[rung].layers[layer] = value.clone();
-    }
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const bool kept =
+        std::ranges::any_of(tensors, [&](const auto& one) { return one.first == format("rung.0.{}", layer); });
+    for (std::size_t rung = 0; rung < rungs.size(); ++rung)
+      rungs[rung].layers.push_back(kept ? find_tensor(tensors, format("rung.{}.{}", rung, layer), what).clone()
+                                        : at::Tensor());
   }
   rows_ = rungs[0].rows();
+  require(rows_ >= 1, "{}: the saved state has no chains", what);
   start(std::move(rungs));
-  heading_ = find_tensor(tensors, "heading", what).to(at::kLong).clone();
+  const at::Tensor& heading = find_tensor(tensors, "heading", what);
+  require(heading.sizes() == heading_.sizes(), "{}: tensor 'heading' has another shape than the chains", what);
+  heading_.copy_(heading);
   turn_ = find_tensor(tensors, "turn", what).item<std::int64_t>();
   (void)take_statistics();
 }

@@ -173,6 +173,20 @@ TEST(ParallelTempering, RefusesLaddersBasesAndChainsThatDoNotFit) {
   expect_mentions(message_of([&] { ParallelTempering({0, 1}, 2).start({State()}); }), {"1", "2"});
   expect_mentions(message_of([&] { TemperedLine(machine, machine.parameters()); }), {"visible_hidden.weights"});
   expect_mentions(message_of([] { static_cast<void>(linear_ladder(1)); }), {"1"});
+  const BoltzmannMachine triangle = support::triangle();
+  expect_mentions(message_of([&] { TemperedLine(triangle, triangle.parameters()); }), {"two blocks", "3"});
+}
+
+TEST(ParallelTempering, RefusesASavedStateThatIsNotWhole) {
+  const BoltzmannMachine machine = support::randomized(make_rbm("bernoulli:3", "bernoulli:2", at::kDouble), 218);
+  ParallelTempering sampler({0, 1}, 4);
+  sampler.step(TemperedLine(machine, support::some_base(machine)), Key(219));
+  for (const auto& [missing, value] : sampler.state()) {
+    NamedTensors rest;
+    for (const auto& one : sampler.state())
+      if (one.first != missing) rest.push_back(one);
+    EXPECT_THROW(ParallelTempering({0, 1}, 4).restore(rest), Error) << missing;
+  }
 }
 
 TEST(AdaptiveLadder, MakesAllNeighboursExchangeEquallyOften) {

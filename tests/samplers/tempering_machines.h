@@ -32,6 +32,13 @@ inline double probability_on(const BoltzmannMachine& machine) {
   return at::softmax(machine.log_sum_out(all, {1}), 0).dot(is_on(all)).item<double>();
 }
 
+// Three layers, each joined to both others: no two blocks.
+inline BoltzmannMachine triangle() {
+  std::vector<Layer> layers;
+  for (const std::string name : {"a", "b", "c"}) layers.push_back({name, make_unit("bernoulli:2"), name == "a"});
+  return {layers, {{"a", "b"}, {"b", "c"}, {"a", "c"}}, at::kDouble};
+}
+
 // Every row with all units off.
 inline State all_off(const BoltzmannMachine& machine, std::int64_t rows) {
   State state;

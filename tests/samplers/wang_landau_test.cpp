@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harmonium/samplers/unit_flips.h"
+#include "tests/samplers/tempering_machines.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 
@@ -82,6 +83,7 @@ TEST(WangLandau, RefusesWhatItCannotDo) {
   };
   const BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2");
   expect_mentions(message(make_rbm("gaussian:2", "gaussian:2"), {}), {"continuous"});
+  expect_mentions(message(support::triangle(), {}), {"two blocks", "3"});
   expect_mentions(message(machine, {.rows = 3}), {"rows", "3"});
   expect_mentions(message(machine, {.bin_width = 0}), {"width", "0"});
   expect_mentions(message(machine, {.flatness = 1}), {"flatness", "1"});
