@@ -9,6 +9,8 @@
 #include "harmonium/gradients/mean_field_cd.h"
 #include "harmonium/gradients/pcd.h"
 #include "harmonium/gradients/pseudo_likelihood.h"
+#include "harmonium/gradients/pt_gradient.h"
+#include "harmonium/gradients/tempered_gradient.h"
 
 namespace harmonium {
 
@@ -26,6 +28,8 @@ const std::vector<std::pair<std::string, std::string>>& negative_phases() {
       {"mf_cd", "contrastive divergence with means instead of draws (biased)"},
       {"pl", "pseudo-likelihood: every unit given all others (another objective)"},
       {"exact", "enumeration of the smaller side (at most 25 binary units)"},
+      {"pt", "parallel tempering: persistent chains at many temperatures that exchange their states"},
+      {"tempered", "tempered transitions: persistent chains that go to the base rates and back"},
   };
   return names;
 }
@@ -44,6 +48,8 @@ std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name, cons
   if (name == "pcd") return std::make_unique<Pcd>(options);
   if (name == "cd") return std::make_unique<Cd>(options);
   if (name == "exact") return std::make_unique<ExactGradient>();
+  if (name == "pt") return std::make_unique<PtGradient>(options);
+  if (name == "tempered") return std::make_unique<TemperedGradient>(options);
   std::string known;
   for (const auto& [key, help] : negative_phases()) known += (known.empty() ? "" : ", ") + key;
   fail("unknown gradient '{}'; there are: {}", name, known);

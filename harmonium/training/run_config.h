@@ -25,6 +25,7 @@ struct RunConfig {
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
   std::int64_t sweeps_final = 0;
+  std::int64_t rungs = 10;
   double fast_rate = 0.01;
   double fast_decay = 0.95;
   std::string optimizer = "auto";
@@ -74,11 +75,13 @@ struct RunConfig {
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
-    visitor("gradient", self.gradient, "negative phase: pcd, fpcd, cd, mf_cd, pl (pseudo-likelihood), exact");
+    visitor("gradient", self.gradient,
+            "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact");
     visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final,
             "sweeps per update at the end, grown to geometrically (0: as at the start)");
+    visitor("rungs", self.rungs, "pt, tempered: inverse temperatures from the base rates to the model");
     visitor("fast_rate", self.fast_rate, "fpcd: learning rate of the fast weights, constant (0: plain pcd)");
     visitor("fast_decay", self.fast_decay, "fpcd: what is left of the fast weights after an update");
     visitor(

@@ -26,6 +26,10 @@ at::Tensor Bernoulli::anneal(const Key& key, const AnnealedField& before, const 
                          {after.input, after.parameters[0], after.scale}, log_weights);
 }
 
+at::Tensor Bernoulli::mode(const at::Tensor& field, const Parameters&) const {
+  return field.gt(0).to(field.scalar_type());
+}
+
 at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const {
   return softplus_row_sums(field);
 }

@@ -14,6 +14,7 @@ class Bernoulli final : public Unit {
   [[nodiscard]] at::Tensor sample(const Key& key, const AnnealedField& field) const override;
   [[nodiscard]] at::Tensor anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,
                                   at::Tensor& log_weights) const override;
+  [[nodiscard]] at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,

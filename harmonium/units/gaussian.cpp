@@ -28,6 +28,10 @@ at::Tensor Gaussian::sample(const Key& key, const at::Tensor& field, const Param
   return field / parameters[1] + normal(key, field.sizes(), field.scalar_type()) * parameters[1].rsqrt();
 }
 
+at::Tensor Gaussian::mode(const at::Tensor& field, const Parameters& parameters) const {
+  return mean(field, parameters);
+}
+
 at::Tensor Gaussian::log_partition(const at::Tensor& field, const Parameters& parameters) const {
   const at::Tensor f = field.to(at::kDouble), precision = parameters[1].to(at::kDouble);
   return 0.5 * ((f * f / precision).sum(1) + (log_two_pi - precision.log()).sum());

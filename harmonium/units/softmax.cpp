@@ -22,6 +22,10 @@ at::Tensor Softmax::sample(const Key& key, const at::Tensor& field, const Parame
   return at::one_hot(chosen, states_).to(field.scalar_type()).reshape(field.sizes());
 }
 
+at::Tensor Softmax::mode(const at::Tensor& field, const Parameters&) const {
+  return at::one_hot(grouped(field).argmax(2), states_).to(field.scalar_type()).reshape(field.sizes());
+}
+
 at::Tensor Softmax::log_partition(const at::Tensor& field, const Parameters&) const {
   return at::logsumexp(grouped(field.to(at::kDouble)), 2).sum(1);
 }

@@ -14,6 +14,7 @@ class Softmax final : public Unit {
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   using Unit::sample;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,

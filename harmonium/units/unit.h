@@ -38,6 +38,9 @@ class Unit {
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,
                                           const Parameters& parameters) const = 0;
+  // The most probable x given the field, rows × width: what deterministic samplers take in place of a draw. Of equal
+  // ones, the same always.
+  [[nodiscard]] virtual at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const = 0;
   // The field bias + scale·input of a layer, not added up, and its parameters: what annealing walks along.
   struct AnnealedField {
     const at::Tensor& input;

@@ -29,14 +29,6 @@ class GibbsTest {
   const support::ThreadCount one_thread_{1};
 };
 
-std::vector<support::MachineCase> discrete_machines() {
-  std::vector<support::MachineCase> result;
-  for (const support::MachineCase& one : support::all_machines())
-    if (one.make().parameters().entries().size() == one.make().layers().size() + one.make().topology().edges.size())
-      result.push_back(one);  // one parameter per layer and edge: no precisions
-  return result;
-}
-
 class DiscreteGibbs : public testing::TestWithParam<support::MachineCase>, GibbsTest {
  protected:
   void expect_distribution(const State& state, const Row& probabilities) const {
@@ -109,7 +101,7 @@ TEST_P(DiscreteGibbs, ReturnsTheFieldsOfTheBlockDrawnLast) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, DiscreteGibbs, testing::ValuesIn(discrete_machines()), support::case_name);
+INSTANTIATE_TEST_SUITE_P(Machines, DiscreteGibbs, testing::ValuesIn(support::discrete_machines()), support::case_name);
 
 // Joint histogram of the hidden state and the quantile of one visible unit given it, which is uniform under p(v|h).
 void expect_gaussian_rbm_distribution(const BoltzmannMachine& machine, const State& state) {

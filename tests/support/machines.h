@@ -79,6 +79,17 @@ inline std::vector<MachineCase> all_machines() {
   return all;
 }
 
+// Those of them that have finitely many states: one parameter per layer and edge, no precisions.
+inline std::vector<MachineCase> discrete_machines() {
+  std::vector<MachineCase> result;
+  for (const MachineCase& one : all_machines()) {
+    const BoltzmannMachine machine = one.make();
+    if (machine.parameters().entries().size() == machine.layers().size() + machine.topology().edges.size())
+      result.push_back(one);
+  }
+  return result;
+}
+
 inline std::string case_name(const ::testing::TestParamInfo<MachineCase>& info) { return info.param.name; }
 
 // |a − b| ≤ tolerance·(1 + |b|) in every element.

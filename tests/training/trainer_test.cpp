@@ -40,7 +40,7 @@ TEST_P(EveryKindOfTrainer, ContinuesBitIdenticallyFromARestoredState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
-                         testing::Combine(testing::Values("pcd", "cd", "exact"),
+                         testing::Combine(testing::Values("pcd", "cd", "exact", "pt", "tempered"),
                                           testing::Values("sgd", "centering", "enhanced", "fang", "fang_random",
                                                           "diagonal", "block_diagonal", "low_rank", "metric_free",
                                                           "exact"),

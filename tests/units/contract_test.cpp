@@ -69,6 +69,21 @@ TEST_P(UnitContract, MeanIsTheAverageOverAllStates) {
   expect_close(unit->mean(field, parameters), at::cat(expected), 1e-12);
 }
 
+TEST_P(UnitContract, ModeIsAMostProbableState) {
+  const at::Tensor mode = unit->mode(field, parameters);
+  ASSERT_EQ(mode.sizes(), field.sizes());
+  EXPECT_EQ(unit->complaint(mode), "");
+  for (std::int64_t row = 0; row < contract_rows; ++row) {
+    const Row all = log_weights(row), f = support::numbers(field[row]);
+    const double best = *std::max_element(all.begin(), all.end());
+    // A grid only comes near the highest point of a continuous density, from below.
+    EXPECT_GE(log_weight(support::numbers(mode[row]), f, points().log_measure), best - 1e-12);
+    if (!continuous()) {
+      EXPECT_LE(log_weight(support::numbers(mode[row]), f, points().log_measure), best + 1e-12);
+    }
+  }
+}
+
 // Cov(t | field) added over rows with weights that need not sum to one, and E[x² | field].
 TEST_P(UnitContract, ConditionalCovarianceAndSquareAreAveragesOverAllStates) {
   const at::Tensor values = support::to_tensor(points().rows), statistics = at::cat(unit->statistics(values), 1);

@@ -42,6 +42,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
   auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
                                                               .sweeps_final = config.sweeps_final,
                                                               .particles = config.particles,
+                                                              .rungs = config.rungs,
                                                               .fast_rate = config.fast_rate,
                                                               .fast_decay = config.fast_decay});
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
