@@ -4,8 +4,9 @@
 // A step first offers exchanges, pairs (0,1), (2,3), … in even steps and (1,2), (3,4), … in odd ones, each row accepted
 // with min(1, f_r(x_{r+1}) f_{r+1}(x_r) / (f_r(x_r) f_{r+1}(x_{r+1}))), f with one block of layers summed out; then
 // every rung makes Gibbs sweeps, except that β = 0 is drawn anew. Both leave the product of all rungs' distributions
-// invariant. Modes are left by way of the base and not by luck, provided the ladder is fine enough. Cost of a step: two
-// products with the weights for every rung, sweep and row.
+// invariant. Modes are left by way of the base and not by luck, provided that the ladder is fine enough and that the
+// base leads to all of them: from one that knows a single mode (a machine's own biases often do) every exchange is
+// accepted and the others are never found. Cost of a step: two products with the weights for every rung, sweep and row.
 #pragma once
 
 #include "harmonium/core/named_tensors.h"

@@ -45,15 +45,15 @@ UnitFlips::UnitFlips(BoltzmannMachine machine, LayerSet kept, LayerSet summed)
 State UnitFlips::to_state(const at::Tensor& values) const {
   State state;
   state.layers.resize(machine_.layers().size());
-  std::int64_t first = 0;
+  std::int64_t part = 0;
   for (const std::size_t layer : kept_) {
     const Unit& unit = machine_.unit(layer);
     const auto [count, columns] = unit.digit();
     const std::int64_t parts = unit.width() / columns;
-    const at::Tensor here = values.narrow(1, first, parts);
+    const at::Tensor here = values.narrow(1, part, parts);
     state.layers[layer] =
         (columns == 1 ? here : at::one_hot(here, count).reshape({values.size(0), -1})).to(at::kDouble);
-    first += parts;
+    part += parts;
   }
   return state;
 }

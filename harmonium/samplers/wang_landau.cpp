@@ -116,7 +116,8 @@ class WangLandau {
   }
 
   bool learn() {
-    for (double update = options_.first_update; update >= options_.last_update; update /= 2) {
+    double update = options_.first_update;
+    while (update >= options_.last_update) {
       at::Tensor visits = at::zeros({histogram_.size()}, at::kLong);
       for (bool flat = false; !flat;) {
         for (std::int64_t i = 0; i < options_.check_every; ++i) {
@@ -131,6 +132,7 @@ class WangLandau {
         const at::Tensor known = visits.masked_select(histogram_.known()).to(at::kDouble);
         flat = known.min().item<double>() >= options_.flatness * known.mean().item<double>();
       }
+      update /= 2;
     }
     return true;
   }

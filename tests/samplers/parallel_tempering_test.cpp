@@ -127,6 +127,19 @@ TEST(ParallelTempering, CrossesBetweenFarModesWhereGibbsDoesNot) {
   RecordProperty("round_trips", std::to_string(statistics.round_trips));
 }
 
+// What acceptances and round trips cannot tell: the machine's own biases point at "off" on every rung but the last.
+TEST(ParallelTempering, MissesAModeThatItsBaseDoesNotLeadTo) {
+  const support::ThreadCount one_thread(1);
+  const BoltzmannMachine machine = support::two_modes();
+  Moments biases = machine.parameters().clone();
+  biases["visible_hidden.weights"].zero_();
+  const TemperedLine line(machine, biases);
+  ParallelTempering sampler(linear_ladder(10), 100);
+  for (std::uint64_t step = 0; step < 300; ++step) sampler.step(line, Key(220).fold_in(step));
+  EXPECT_LT(support::is_on(sampler.rungs().back()).mean().item<double>(), 0.02);
+  for (const double one : sampler.take_statistics().acceptance) EXPECT_GT(one, 0.99);
+}
+
 // Without weights, base and target are one distribution: every exchange is accepted, and a walker goes from end to end
 // and back by a fixed timetable.
 TEST(ParallelTempering, CountsRoundTrips) {
