@@ -219,7 +219,7 @@ TEST(AdaptiveLadder, MakesAllNeighboursExchangeEquallyOften) {
   RecordProperty("adaptive", (std::ostringstream() << even.view({1, -1})).str());
   // Estimates of single pairs are good to about 0.01.
   EXPECT_LT((even.max() - even.min()).item<double>(), 0.06) << even;
-  EXPECT_GT((plain.max() - plain.min()).item<double>(), 0.2) << plain;
+  EXPECT_GT((plain.max() - plain.min()).item<double>(), 0.12) << plain;
 }
 
 TEST(AdaptiveLadder, PlacesRungsAtEqualShareOfTheRejections) {
