@@ -141,7 +141,7 @@ void ParallelTempering::restore(const NamedTensors& tensors) {
   rows_ = rungs[0].rows();
   require(rows_ >= 1, "{}: the saved state has no chains", what);
   start(std::move(rungs));
-  const at::Tensor& heading = find_tensor(tensors, "heading", what);
+  const at::Tensor heading = find_tensor(tensors, "heading", what);
   require(heading.sizes() == heading_.sizes(), "{}: tensor 'heading' has another shape than the chains", what);
   heading_.copy_(heading);
   turn_ = find_tensor(tensors, "turn", what).item<std::int64_t>();
