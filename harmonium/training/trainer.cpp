@@ -49,7 +49,14 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
       averaging_(machine_.parameters(), options.averaging),
       options_(options),
       key_(options.seed) {
-  if (enumerates()) require_enumerable(machine_);
+  try {
+    if (enumerates()) require_enumerable(machine_);
+  } catch (const Error& error) {
+    fail(
+        "--optimizer {} with --gradient {} has no chains to look at and would enumerate the model, which is too large: "
+        "{}. Use --optimizer centering, or --gradient pcd",
+        metric_->name(), negative_phase_->name(), error.what());
+  }
   require(options.updates >= 1, "the number of updates must be at least 1, not {}", options.updates);
 }
 

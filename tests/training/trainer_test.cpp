@@ -51,6 +51,19 @@ INSTANTIATE_TEST_SUITE_P(OtherGradients, EveryKindOfTrainer,
                          testing::Combine(testing::Values("fpcd", "mf_cd", "pl"), testing::Values("sgd", "centering"),
                                           testing::Values(0.0)));
 
+TEST(Trainer, SaysWhatToUseInsteadWhereAnOptimizerHasNothingToLookAt) {
+  const Dataset data = random_bits(50, 40);
+  const BoltzmannMachine machine = make_rbm("bernoulli:40", "bernoulli:30");
+  try {
+    const Trainer trainer(machine, BatchStream(data, {.batch = 16}, Key(2)), make_negative_phase("pl", {}),
+                          make_metric("fang", machine.topology(), machine.parameters()), {}, {});
+    FAIL() << "2^30 states enumerated at every update";
+  } catch (const Error& error) {
+    for (const std::string part : {"--optimizer fang", "--gradient pl", "--optimizer centering"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
 // Notes the updates at which it was asked.
 class Diary final : public Metric {
  public:
