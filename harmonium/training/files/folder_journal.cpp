@@ -15,7 +15,6 @@ std::optional<NamedTensors> FolderJournal::find(const std::string& name) {
   if (!fs::exists(path, ignored)) return std::nullopt;
   try {
     const TensorFile file = read_safetensors(path);
-    found_ = true;
     return NamedTensors(file.tensors.begin(), file.tensors.end());
   } catch (const Error&) {
     return std::nullopt;  // damaged: the work is done again

@@ -24,13 +24,11 @@ class FolderJournal final : public Journal {
   void finish();
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  [[nodiscard]] bool found_something() const { return found_; }
 
  private:
   std::filesystem::path folder_;
   std::chrono::duration<double> interval_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  bool found_ = false;
 };
 
 // Sixteen hexadecimal digits that stand for a machine's parameters and a text that says what is asked about it.
