@@ -164,7 +164,7 @@ class Estimator {
         state.layers[layer].narrow(0, 0, data.rows()).copy_(data.layers[layer]);
     }
     // Hidden layers first: a sweep begins with the observed block and would forget where it stands.
-    (void)sample_layers(machine_, state, key.fold_in(1), machine_.blocks()[1]);
+    (void)sample_layers(machine_, state, key.fold_in(1), machine_.hidden());
     const Progress progress = watcher_.begin("sampling the model");
     for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
       (void)gibbs(machine_, state, key.fold_in(2).fold_in(static_cast<std::uint64_t>(sweep)));

@@ -59,6 +59,7 @@ at::Tensor FactorizedGaussian::solve_edge(std::size_t edge, const at::Tensor& we
   if (!r.first_parent.defined()) {
     at::Tensor step = at::addcmul(weights, r.on_first, layer_part(unary_gradient, info.lower).unsqueeze(1), -1);
     step.addcmul_(r.on_second, layer_part(unary_gradient, info.upper).unsqueeze(0), -1);
+    if (info.inner()) step.mul_(info.pairs);
     if (precision.defined()) step.mul_(precision);
     layer_part(unary, info.lower).sub_(row_sums(r.on_first, step));
     layer_part(unary, info.upper).sub_(column_sums(r.on_second, step));
@@ -68,6 +69,7 @@ at::Tensor FactorizedGaussian::solve_edge(std::size_t edge, const at::Tensor& we
     return unary_gradient.index_select(0, parents.reshape(-1)).view(parents.sizes());
   };
   at::Tensor step = weights - r.on_first * at_parents(r.first_parent) - r.on_second * at_parents(r.second_parent);
+  if (info.inner()) step.mul_(info.pairs);
   if (precision.defined()) step.mul_(precision);
   unary.index_add_(0, r.first_parent.reshape(-1), (r.on_first * step).reshape(-1), -1);
   unary.index_add_(0, r.second_parent.reshape(-1), (r.on_second * step).reshape(-1), -1);

@@ -91,8 +91,8 @@ Moments ParticleStatistics::mean_square() const {
   for (const ParticleLayer& layer : drawn().layers) unary.push_back(layer.unary.square().mean(0));
   index_.insert_unary(result, at::cat(unary));
   for (const EdgeInfo& edge : index_.topology().edges)
-    result.insert(edge.weights,
-                  squares(drawn(), edge.lower).t().mm(squares(drawn(), edge.upper)).div_(static_cast<double>(rows())));
+    result.insert(edge.weights, edge.masked(squares(drawn(), edge.lower).t().mm(squares(drawn(), edge.upper)))
+                                    .div(static_cast<double>(rows())));
   return result;
 }
 
@@ -132,8 +132,9 @@ Moments ParticleStatistics::combine(const at::Tensor& weights) const {
   for (const ParticleLayer& layer : drawn().layers) unary.push_back(layer.unary.t().mv(weights));
   index_.insert_unary(result, at::cat(unary));
   for (const EdgeInfo& edge : index_.topology().edges)
-    result.insert(edge.weights,
-                  (values(drawn(), edge.lower) * weights.unsqueeze(1)).t().mm(values(drawn(), edge.upper)));
+    result.insert(
+        edge.weights,
+        edge.masked((values(drawn(), edge.lower) * weights.unsqueeze(1)).t().mm(values(drawn(), edge.upper))));
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "harmonium/gradients/mean_field_cd.h"
 
+#include "harmonium/core/error.h"
+
 namespace harmonium {
 
 namespace {
@@ -14,6 +16,11 @@ Fields set_to_means(const BoltzmannMachine& machine, State& state, const LayerSe
 }  // namespace
 
 Moments MeanFieldCd::model_moments(const BoltzmannMachine& machine, const State& data, const Key&) {
+  for (const EdgeInfo& edge : machine.topology().edges)
+    require(!edge.inner(),
+            "mean-field cd takes the units of a layer all at once, which '{}' inside a layer forbids; use "
+            "another gradient",
+            edge.weights);
   particles_ = data;  // layers are replaced, not written to, so the batch itself is safe
   set_to_means(machine, particles_, machine.hidden());
   Fields last;

@@ -13,6 +13,7 @@ class MeanFieldCd final : public NegativePhase {
   explicit MeanFieldCd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "mf_cd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
+  [[nodiscard]] bool paired_with_batch() const override { return true; }
   [[nodiscard]] const State& particles() const override { return particles_; }
   void at_fraction(double done) override { fraction_ = done; }
 

@@ -21,6 +21,9 @@ class NegativePhase {
   virtual void at_fraction(double) {}
   // data moments − model moments, as the update uses them; told after every estimate.
   virtual void observe_gradient(const Moments&) {}
+  // Whether the estimate belongs to the batch, so that noise of the batch cancels in the gradient. Others may be
+  // combined with the moments of all data where those are known.
+  [[nodiscard]] virtual bool paired_with_batch() const { return false; }
   // The chains behind the last estimate, for geometry and pictures; empty where there are none.
   [[nodiscard]] virtual const State& particles() const = 0;
 

@@ -14,8 +14,12 @@ constexpr std::int64_t piece_elements = 1 << 21;
 
 void check_parts(const BoltzmannMachine& machine) {
   for (const EdgeInfo& edge : machine.topology().edges)
-    require(machine.layers()[edge.lower].observed != machine.layers()[edge.upper].observed,
-            "pseudo-likelihood needs every edge between an observed and a hidden layer; {} is not", edge.weights);
+    require(
+        edge.inner() ? machine.layers()[edge.lower].observed
+                     : machine.layers()[edge.lower].observed != machine.layers()[edge.upper].observed,
+        "pseudo-likelihood needs every edge inside an observed layer or between an observed and a hidden one; {} is "
+        "not",
+        edge.weights);
   for (const std::size_t layer : machine.observed())
     require(machine.unit(layer).state_count().has_value(),
             "pseudo-likelihood changes one unit at a time through all its values; layer '{}' ({}) is continuous. Use "
@@ -52,11 +56,12 @@ class LayerAlternatives {
     // The alternatives of a part: the other value of a binary unit, all values of a group. What they add to x:
     // binary: rows × parts × 1, at the unit itself; group: rows × parts × values × columns, within the part.
     const at::Tensor grouped = x_.reshape({rows, parts_, columns_});
-    const Unit::Parameters theta = machine_.layer_parameters(layer_);
+    // What the layer's own units ask of each other: the bias and, along an edge inside, the other units.
+    const at::Tensor asked = machine_.layer_parameters(layer_)[0].expand({rows, parts_ * columns_}) + inner_input();
     const std::int64_t alternatives = binary ? parts_ : parts_ * columns_;
     const at::Tensor flip = 1 - 2 * x_;
-    const at::Tensor bias = theta[0].reshape({parts_, columns_});
-    at::Tensor change = binary ? flip * theta[0] : bias.unsqueeze(0) - (grouped * bias).sum(2, true);
+    const at::Tensor by_group = asked.reshape({rows, parts_, columns_});
+    at::Tensor change = binary ? flip * asked : by_group - (grouped * by_group).sum(2, true);
     change = change.reshape({rows, alternatives}).to(at::kDouble);
     std::vector<std::vector<at::Tensor>> moved(hidden.size());  // expected statistics of every alternative
     for (std::size_t h = 0; h < hidden.size(); ++h) {
@@ -93,8 +98,17 @@ class LayerAlternatives {
   }
 
  private:
+  [[nodiscard]] at::Tensor inner_input() const {
+    return machine_.inner_edge(layer_) == nullptr ? at::zeros_like(x_) : x_.mm(machine_.couplings(layer_));
+  }
+
+  // `difference`: x − E[x of the alternatives].
   void add_observed(const at::Tensor& difference, PseudoLikelihoodValue& total) const {
     total.gradient[machine_.topology().layers[layer_].parameters.front()].add_(difference.sum(0), share_);
+    if (const EdgeInfo* edge = machine_.inner_edge(layer_)) {
+      const at::Tensor product = difference.t().mm(x_);
+      total.gradient[edge->weights].add_(edge->masked(product + product.t()), share_);
+    }
   }
 
   void add_hidden(const HiddenLayer& one, const std::vector<at::Tensor>& moved, const at::Tensor& p,
@@ -109,7 +123,7 @@ class LayerAlternatives {
     }
     // Edges of this hidden layer: x·(mean − mean of the alternative) for every observed neighbour …
     for (const EdgeInfo& edge : machine_.topology().edges) {
-      if (edge.lower != one.layer && edge.upper != one.layer) continue;
+      if (edge.inner() || (edge.lower != one.layer && edge.upper != one.layer)) continue;
       const std::size_t neighbour = edge.lower == one.layer ? edge.upper : edge.lower;
       const at::Tensor product = rows_.layers[neighbour].t().mm(drop);
       total.gradient[edge.weights].add_(edge.lower == one.layer ? product.t() : product, share_);
@@ -137,7 +151,7 @@ class LayerAlternatives {
 std::vector<HiddenLayer> hidden_neighbours(const BoltzmannMachine& machine, std::size_t layer, const State& rows) {
   std::vector<HiddenLayer> result;
   for (const EdgeInfo& edge : machine.topology().edges) {
-    if (edge.lower != layer && edge.upper != layer) continue;
+    if (edge.inner() || (edge.lower != layer && edge.upper != layer)) continue;
     const bool transposed = edge.upper == layer;
     HiddenLayer one{.layer = transposed ? edge.lower : edge.upper,
                     .weights = machine.parameters()[edge.weights],

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/samplers/gibbs.h"
+#include "harmonium/samplers/single_site.h"
 
 namespace harmonium {
 
@@ -39,15 +40,27 @@ BoltzmannMachine AnnealingPath::Line::at(double t) const {
 
 AnnealingPath::AnnealingPath(BaseModel base, std::vector<BoltzmannMachine> knots, std::vector<double> places,
                              SumOut sum_out)
-    : base_(std::move(base)), places_(std::move(places)), kept_block_(sum_out == SumOut::odd ? 0 : 1) {
+    : base_(std::move(base)), places_(std::move(places)) {
   require(!knots.empty(), "annealing: a path needs a target");
   check_places(places_, knots.size());
-  const std::size_t blocks = knots.back().blocks().size();
-  require(blocks == 2, "annealing needs a machine whose layers fall into two blocks; this one has {}", blocks);
+  const std::vector<LayerSet>& blocks = knots.back().blocks();
+  require(blocks.size() <= 2, "annealing needs a machine whose layers fall into two blocks; this one has {}",
+          blocks.size());
+  kept_ = blocks[sum_out == SumOut::odd || blocks.size() == 1 ? 0 : 1];
+  if (blocks.size() == 2) summed_ = blocks[sum_out == SumOut::odd ? 1 : 0];
+  inner_kept_ = knots.back().without_inner_edges(kept_).size() < kept_.size();
+  for (const std::size_t layer : summed_)
+    require(knots.back().inner_edge(layer) == nullptr,
+            "layer '{}' has an edge inside and cannot be summed out; sum out the {} layers",
+            knots.back().layers()[layer].name, sum_out == SumOut::odd ? "even" : "odd");
   BoltzmannMachine start = base_.machine();
   bool independent = base_.independent();
   for (BoltzmannMachine& knot : knots) {
-    Line line{.start = start, .end = knot, .slope = {}, .weights_grow_from_zero = independent};
+    Line line{.start = start,
+              .end = knot,
+              .slope = {},
+              .weights_grow_from_zero = independent,
+              .growth = knot.with_parameters(knot.parameters() - start.parameters())};
     for (std::size_t layer = 0; layer < knot.layers().size(); ++layer) {
       Unit::Parameters slope = knot.layer_parameters(layer);
       for (std::size_t i = 0; const at::Tensor& first : start.layer_parameters(layer)) {
@@ -71,6 +84,7 @@ void AnnealingPath::move(State& state, std::int64_t from, std::int64_t to, const
   // The kept layers' own part of log f is linear along a line.
   for (const std::size_t layer : kept())
     log_weights.add_(target().unit(layer).log_potential(state.layers[layer], line.slope[layer]), after - before);
+  if (inner_kept_) log_weights.add_(line.growth.inner_potential(state, kept()), after - before);
 
   const auto draw_summed = [&](std::size_t layer, const Unit::AnnealedField& old_field,
                                const Unit::AnnealedField& new_field) {
@@ -83,9 +97,14 @@ void AnnealingPath::move(State& state, std::int64_t from, std::int64_t to, const
       state.layers[layer] = draw_summed(layer, {input, before, line.parameters(layer, before)},
                                         {input, after, line.parameters(layer, after)});
     }
-    for (const std::size_t layer : kept())
-      state.layers[layer] = target().unit(layer).sample(
-          key.fold_in(layer), {line.end.input(layer, state), after, line.parameters(layer, after)});
+    for (const std::size_t layer : kept()) {
+      const Unit::Parameters theta = line.parameters(layer, after);
+      const at::Tensor input = line.end.input(layer, state);
+      const Unit::AnnealedField field{input, after, theta};
+      state.layers[layer] = target().inner_edge(layer) == nullptr
+                                ? target().unit(layer).sample(key.fold_in(layer), field)
+                                : single_site_sweep(target(), layer, state, key.fold_in(layer), field.total(), after);
+    }
     return;
   }
   for (const std::size_t layer : summed()) {

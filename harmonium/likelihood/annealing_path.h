@@ -2,8 +2,9 @@
 //
 // Annealed importance sampling takes the line from base to target (the geometric path); its moment-averaged form goes
 // through knots in between. Place p of the path lies on line ⌊p⌋ at fraction t = p − ⌊p⌋: θ = (1−t) θ_knot + t θ_next.
-// One block of layers is kept (x), the other summed out in f_p(x) = Σ e^{−E_p}. Cost of a step for each chain: two
-// products with the weights on a line that starts without weights, three on others.
+// One block of layers is kept (x), the other summed out in f_p(x) = Σ e^{−E_p}; a machine that is one block, a Markov
+// random field, is kept whole. Layers with an edge inside are kept and redrawn unit by unit. Cost of a step for each
+// chain: two products with the weights on a line that starts without weights, three on others.
 #pragma once
 
 #include <vector>
@@ -24,8 +25,8 @@ class AnnealingPath {
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(places_.size()) - 1; }
   [[nodiscard]] const BaseModel& base() const { return base_; }
   [[nodiscard]] const BoltzmannMachine& target() const { return lines_.back().end; }
-  [[nodiscard]] const LayerSet& kept() const { return target().blocks()[kept_block_]; }
-  [[nodiscard]] const LayerSet& summed() const { return target().blocks()[1 - kept_block_]; }
+  [[nodiscard]] const LayerSet& kept() const { return kept_; }
+  [[nodiscard]] const LayerSet& summed() const { return summed_; }
 
   // Goes from one place (by number, 0 … steps()) to the next or the one before: adds log f_to(x) − log f_from(x) to
   // every row's log-weight, then makes a Gibbs sweep under `to` (summed layers, then kept ones).
@@ -36,6 +37,7 @@ class AnnealingPath {
     BoltzmannMachine start, end;
     std::vector<Unit::Parameters> slope;  // d θ_layer / dt
     bool weights_grow_from_zero;
+    BoltzmannMachine growth;  // of the natural parameters: end − start
 
     [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double t) const;
     [[nodiscard]] BoltzmannMachine at(double t) const;
@@ -44,7 +46,8 @@ class AnnealingPath {
   BaseModel base_;
   std::vector<Line> lines_;
   std::vector<double> places_;
-  std::size_t kept_block_;
+  LayerSet kept_, summed_;
+  bool inner_kept_ = false;  // a kept layer has an edge inside
 };
 
 }  // namespace harmonium

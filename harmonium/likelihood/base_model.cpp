@@ -56,7 +56,7 @@ Moments BaseModel::moments() const {
         result.insert(precise.topology().layers[layer].parameters[i++], each);
     }
     for (const EdgeInfo& edge : precise.topology().edges)
-      result.insert(edge.weights, at::outer(means[edge.lower], means[edge.upper]));
+      result.insert(edge.weights, edge.masked(at::outer(means[edge.lower], means[edge.upper])));
   } else {
     const EnumerationPlan plan = plan_enumeration(precise, enumeration_bits);
     result = precise.parameters().zeros_like();

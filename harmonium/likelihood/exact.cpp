@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "harmonium/core/error.h"
+#include "harmonium/models/split_enumeration.h"
 
 namespace harmonium {
 
@@ -19,14 +20,14 @@ Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progre
   const BoltzmannMachine precise = machine.to(at::kDouble);
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   double log_z = -std::numeric_limits<double>::infinity();
-  for_each_state(
-      precise, plan,
-      [&](const State&, const at::Tensor& log_weight) {
-        const double chunk = at::logsumexp(log_weight, 0).item<double>();
-        const double high = std::max(log_z, chunk);
-        log_z = high + std::log(std::exp(log_z - high) + std::exp(chunk - high));
-      },
-      progress);
+  SplitEnumeration(precise, plan)
+      .for_each(
+          [&](std::int64_t, const at::Tensor& log_weight) {
+            const double chunk = at::logsumexp(log_weight.reshape(-1), 0).item<double>();
+            const double high = std::max(log_z, chunk);
+            log_z = high + std::log(std::exp(log_z - high) + std::exp(chunk - high));
+          },
+          progress);
   return {.value = log_z,
           .low = log_z,
           .high = log_z,

@@ -24,6 +24,12 @@ at::Tensor beside(const std::vector<at::Tensor>& columns) {
   return columns.size() == 1 ? columns.front() : at::cat(columns, 1);
 }
 
+// 1 above the diagonal of parts (a binary unit, a softmax group), 0 elsewhere.
+at::Tensor pairs_inside(const Unit& unit) {
+  const std::int64_t columns = unit.digit().columns, parts = unit.width() / columns;
+  return at::kron(at::ones({parts, parts}).triu(1), at::ones({columns, columns}));
+}
+
 // Layers in breadth-first order along the edges, from the first layer of each connected part.
 LayerSet breadth_first(const Topology& topology) {
   LayerSet order;
@@ -75,10 +81,13 @@ BoltzmannMachine::BoltzmannMachine(std::vector<Layer> layers, const std::vector<
   }
   for (const Edge& edge : edges) {
     const std::size_t lower = find_layer(layers, edge.lower), upper = find_layer(layers, edge.upper);
-    require(lower != upper, "an edge joins layer '{}' to itself; edges inside a layer are not supported", edge.lower);
+    require(lower != upper || layers[lower].unit->state_count().has_value(),
+            "an edge joins layer '{}' ({}) to itself; only layers with finitely many states can have that", edge.lower,
+            layers[lower].unit->spec());
     const std::string name = edge.lower + "_" + edge.upper + ".weights";
     parameters_.insert(name, at::zeros({layers[lower].unit->width(), layers[upper].unit->width()}, type));
-    structure->topology.edges.push_back({name, lower, upper});
+    structure->topology.edges.push_back(
+        {name, lower, upper, lower == upper ? pairs_inside(*layers[lower].unit) : at::Tensor()});
   }
   structure->blocks = color(structure->topology);
   structure->layers = std::move(layers);
@@ -98,6 +107,19 @@ LayerSet BoltzmannMachine::hidden() const {
   LayerSet result;
   for (std::size_t i = 0; i < layers().size(); ++i)
     if (!layers()[i].observed) result.push_back(i);
+  return result;
+}
+
+const EdgeInfo* BoltzmannMachine::inner_edge(std::size_t layer) const {
+  for (const EdgeInfo& edge : topology().edges)
+    if (edge.inner() && edge.lower == layer) return &edge;
+  return nullptr;
+}
+
+LayerSet BoltzmannMachine::without_inner_edges(const LayerSet& layers) const {
+  LayerSet result;
+  for (const std::size_t layer : layers)
+    if (inner_edge(layer) == nullptr) result.push_back(layer);
   return result;
 }
 
@@ -125,6 +147,8 @@ void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-functio
     Unit::Parameters values = layer_parameters(layer);  // tensors share storage with parameters_
     unit(layer).constrain_(values);
   }
+  for (const EdgeInfo& edge : topology().edges)
+    if (edge.inner()) at::Tensor(parameters_[edge.weights]).mul_(edge.pairs);
 }
 
 at::Tensor BoltzmannMachine::field(std::size_t layer, const State& state) const {
@@ -140,6 +164,7 @@ at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const State& st
   const auto add = [&](const at::Tensor& neighbour, const at::Tensor& weights) {
     total = total.defined() ? at::addmm(total, neighbour, weights) : neighbour.mm(weights);
   };
+  // An edge inside the layer passes both lines: W of the pairs before a unit, Wᵀ of those after it.
   for (const EdgeInfo& edge : topology().edges) {
     if (edge.upper == layer) add(state.layers[edge.lower], parameters_[edge.weights]);
     if (edge.lower == layer) add(state.layers[edge.upper], parameters_[edge.weights].t());
@@ -156,6 +181,21 @@ Fields BoltzmannMachine::fields(const LayerSet& wanted, const State& state) cons
   return result;
 }
 
+at::Tensor BoltzmannMachine::couplings(std::size_t layer) const {
+  const EdgeInfo* edge = inner_edge(layer);
+  require(edge != nullptr, "layer '{}' has no edge inside", layers()[layer].name);
+  const at::Tensor& weights = parameters_[edge->weights];
+  return weights + weights.t();
+}
+
+at::Tensor BoltzmannMachine::inner_potential(const State& state, const LayerSet& among) const {
+  at::Tensor total = at::zeros({state.rows()}, at::kDouble);
+  for (const std::size_t layer : among)
+    if (const EdgeInfo* edge = inner_edge(layer))
+      total += (state.layers[layer].mm(parameters_[edge->weights]) * state.layers[layer]).sum(1, false, at::kDouble);
+  return total;
+}
+
 at::Tensor BoltzmannMachine::log_potential(const State& state) const { return log_sum_out(state, {}); }
 
 at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& summed) const {
@@ -168,7 +208,7 @@ at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& sum
   }
   for (const EdgeInfo& edge : topology().edges) {
     const bool lower = contains(summed, edge.lower), upper = contains(summed, edge.upper);
-    require(!(lower && upper), "layers joined by an edge ({}) cannot be summed out together", edge.weights);
+    require(!(lower && upper), "units joined by an edge ({}) cannot be summed out together", edge.weights);
     if (!lower && !upper)
       add((state.layers[edge.lower].mm(parameters_[edge.weights]) * state.layers[edge.upper])
               .sum(1, false, at::kDouble));
@@ -190,12 +230,13 @@ Moments BoltzmannMachine::moments(const State& state, const Fields& fields, cons
     for (std::size_t i = 0; i < unary.size(); ++i) result.insert(topology().layers[layer].parameters[i], unary[i]);
   }
   for (const EdgeInfo& edge : topology().edges) {
-    require(!(expected(edge.lower) && expected(edge.upper)), "layers joined by {} are not independent given the rest",
+    require(!(expected(edge.lower) && expected(edge.upper)), "units joined by {} are not independent given the rest",
             edge.weights);
     const at::Tensor& lower = values[edge.lower];
     const at::Tensor& upper = values[edge.upper];
-    result.insert(edge.weights, weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
-                                                  : lower.t().mm(upper).div_(static_cast<double>(lower.size(0))));
+    result.insert(edge.weights,
+                  edge.masked(weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
+                                                : lower.t().mm(upper).div_(static_cast<double>(lower.size(0)))));
   }
   return result;
 }

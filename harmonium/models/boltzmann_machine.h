@@ -2,10 +2,13 @@
 //
 //   −E(x) = Σ_layers θ_l·t(x_l) + Σ_edges x_lᵀ W_e x_m,   p(x) = e^{−E(x)} / Z
 //
-// RBM, classification RBM and deep Boltzmann machine are builders over this class; nothing here knows how many layers
-// there are. Natural parameters, statistics and gradients share one shape (Moments): "visible.bias",
-// "visible_hidden.weights", … . Layers that share no edge form a block (blocks()), whose layers are conditionally
-// independent given all others: what block Gibbs sampling, summing out and enumeration rest on.
+// RBM, classification RBM, deep Boltzmann machine and Markov random field are builders over this class; nothing here
+// knows how many layers there are. An edge may join a layer of discrete units to itself: its weights are strictly upper
+// triangular, so that every pair of units counts once (units of one softmax group are no pair). Natural parameters,
+// statistics and gradients share one shape (Moments): "visible.bias", "visible_hidden.weights", … . Layers that share
+// no edge form a block (blocks()), whose layers are conditionally independent given all others: what block Gibbs
+// sampling, summing out and enumeration rest on. Units of a layer are independent given the rest as well, unless an
+// edge joins the layer to itself.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -50,6 +53,10 @@ class BoltzmannMachine {
   [[nodiscard]] LayerSet hidden() const;
   // A partition of the layers into sets without edges inside; the first holds the first layer.
   [[nodiscard]] const std::vector<LayerSet>& blocks() const { return structure_->blocks; }
+  // The edge that joins a layer to itself, if there is one.
+  [[nodiscard]] const EdgeInfo* inner_edge(std::size_t layer) const;
+  // Those of the layers that have none.
+  [[nodiscard]] LayerSet without_inner_edges(const LayerSet& layers) const;
   [[nodiscard]] at::ScalarType scalar_type() const;
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
@@ -62,11 +69,16 @@ class BoltzmannMachine {
   // Puts every layer's parameters back into their domain after a step.
   void constrain_();
 
-  // Total input of a layer given its neighbours in `state`: rows × width. Other layers may be undefined.
+  // Total input of every unit of a layer given all other units in `state`: rows × width. Layers that are no neighbours
+  // may be undefined.
   [[nodiscard]] at::Tensor field(std::size_t layer, const State& state) const;
   [[nodiscard]] Fields fields(const LayerSet& layers, const State& state) const;
   // The neighbours' share of the field alone, without the bias: linear in the weights.
   [[nodiscard]] at::Tensor input(std::size_t layer, const State& state) const;
+  // W + Wᵀ of the edge inside a layer: what a unit adds to the field of the others.
+  [[nodiscard]] at::Tensor couplings(std::size_t layer) const;
+  // xᵀ W x of each row for the edges inside the given layers (float64); nothing where there are none.
+  [[nodiscard]] at::Tensor inner_potential(const State& state, const LayerSet& layers) const;
   // −E of each row (float64); every layer of the state is needed.
   [[nodiscard]] at::Tensor log_potential(const State& state) const;
   // log Σ_{x_summed} e^{−E} of each row (float64), for layers without edges among themselves; their own entries in

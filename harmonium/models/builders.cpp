@@ -29,6 +29,16 @@ BoltzmannMachine make_chain(const std::vector<std::string>& specs, at::ScalarTyp
   return {std::move(layers), edges, type};
 }
 
+BoltzmannMachine make_mrf(const std::string& visible, at::ScalarType type) {
+  return {{{"visible", make_unit(visible), true}}, {{"visible", "visible"}}, type};
+}
+
+BoltzmannMachine make_semi_restricted(const std::string& visible, const std::string& hidden, at::ScalarType type) {
+  return {{{"visible", make_unit(visible), true}, {"hidden", make_unit(hidden)}},
+          {{"visible", "visible"}, {"visible", "hidden"}},
+          type};
+}
+
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
                 const std::vector<std::vector<at::Tensor>>& data_moments) {
   constexpr double smoothing = 1e-3;  // a pixel that is never on gets log-odds −6.9, not −∞
@@ -45,6 +55,7 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
     const Unit::Parameters values = machine.unit(observed[i]).parameters_of(data_moments[i], smoothing);
     for (std::size_t j = 0; j < names.size(); ++j) parameters[names[j]].copy_(values[j]);
   }
+  machine.constrain_();
 }
 
 at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Tensor& visible) {

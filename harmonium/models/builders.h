@@ -19,6 +19,14 @@ namespace harmonium {
 // Chain visible – hidden1 – hidden2 – …: a deep Boltzmann machine.
 [[nodiscard]] BoltzmannMachine make_chain(const std::vector<std::string>& layers, at::ScalarType type = at::kFloat);
 
+// Markov random field without hidden units: an observed layer "visible" of discrete units, each joined to every other.
+// With binary units a fully visible Boltzmann machine, with softmax groups a Potts model.
+[[nodiscard]] BoltzmannMachine make_mrf(const std::string& visible, at::ScalarType type = at::kFloat);
+
+// An RBM whose visible units are joined to each other as well.
+[[nodiscard]] BoltzmannMachine make_semi_restricted(const std::string& visible, const std::string& hidden,
+                                                    at::ScalarType type = at::kFloat);
+
 // Weights ~ N(0, scale²), biases zero; observed layers get the biases (and precisions) that match `data_moments` of
 // independent units where given: one list per observed layer, smoothed away from certainty.
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,

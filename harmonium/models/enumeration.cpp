@@ -25,13 +25,13 @@ std::string EnumerationPlan::describe(const BoltzmannMachine& machine) const {
 EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits) {
   EnumerationPlan best;
   bool found = false;
-  for (const LayerSet& summed : machine.blocks()) {
+  for (const LayerSet& block : machine.blocks()) {
     EnumerationPlan plan;
-    plan.summed = summed;
+    plan.summed = machine.without_inner_edges(block);
     plan.states = 1;
     bool finite = true;
     for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
-      if (std::ranges::find(summed, layer) != summed.end()) continue;
+      if (std::ranges::find(plan.summed, layer) != plan.summed.end()) continue;
       plan.enumerated.push_back(layer);
       const auto count = machine.unit(layer).state_count();
       finite = finite && count.has_value();

@@ -68,7 +68,7 @@ at::Tensor EnumerationLayout::known(const State& state) const {
   for (const EdgeInfo& edge : machine_.topology().edges) {
     if (summed_begin_.contains(edge.lower) || summed_begin_.contains(edge.upper)) continue;
     const at::Tensor &x = state.layers[edge.lower], &y = state.layers[edge.upper];
-    values.push_back((x.unsqueeze(2) * y.unsqueeze(1)).reshape({x.size(0), -1}));
+    values.push_back(edge.masked(x.unsqueeze(2) * y.unsqueeze(1)).reshape({x.size(0), -1}));
   }
   return at::cat(values, 1);
 }

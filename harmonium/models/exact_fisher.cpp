@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "harmonium/core/error.h"
 #include "harmonium/core/symmetric_product.h"
 #include "harmonium/models/enumeration_layout.h"
 
@@ -192,6 +193,9 @@ class Enumeration {
 }  // namespace
 
 FisherPlan plan_exact_fisher(const BoltzmannMachine& machine, int max_bits) {
+  for (const EdgeInfo& edge : machine.topology().edges)
+    require(!edge.inner(), "the exact Fisher information of machines with an edge inside a layer ({}) is not known",
+            edge.weights);
   FisherPlan plan{.states = plan_enumeration(machine, max_bits)};
   const EnumerationLayout layout(machine, plan.states);
   plan.dimension = layout.dimension();

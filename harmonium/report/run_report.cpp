@@ -32,15 +32,17 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
 
 // Up to `count` filters, the most used first: columns of the first weight matrix ordered by length.
 Gallery filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t count) {
-  const EdgeInfo& edge = machine.topology().edges.front();
-  const at::Tensor columns = machine.parameters()[edge.weights].t();
+  // A machine without hidden units: what every unit asks of the others.
+  const bool couplings = machine.hidden().empty();
+  const EdgeInfo& edge = *std::ranges::find(machine.topology().edges, couplings, &EdgeInfo::inner);
+  const at::Tensor columns = couplings ? machine.couplings(edge.lower) : machine.parameters()[edge.weights].t();
   const at::Tensor order =
       columns.norm(2, 1).argsort(0, /*descending=*/true).narrow(0, 0, std::min(count, columns.size(0)));
   return {.id = "filters",
-          .title = "Filters",
-          .caption = format("Weights of {} of {} hidden units, largest first. Red adds to a pixel, blue takes away; "
+          .title = couplings ? "Couplings" : "Filters",
+          .caption = format("Weights of {} of {} {} units, largest first. Red adds to a pixel, blue takes away; "
                             "each on its own scale.",
-                            order.size(0), columns.size(0)),
+                            order.size(0), columns.size(0), couplings ? "visible" : "hidden"),
           .picture =
               tile_images(columns.index_select(0, order), shape, {.colouring = Colouring::diverging, .columns = 12})};
 }

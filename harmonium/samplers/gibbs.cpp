@@ -3,15 +3,34 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
+#include "harmonium/samplers/single_site.h"
 
 namespace harmonium {
 
-Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
+namespace {
+
+// Units in `known` that are numbers keep their values in layers with an edge inside; other layers are drawn whole.
+Fields sample_free(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers,
+                   const KnownUnits& known) {
   Fields fields = machine.fields(layers, state);
-  for (const std::size_t layer : layers)
-    state.layers[layer] =
-        machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
+  for (const std::size_t layer : layers) {
+    if (machine.inner_edge(layer) != nullptr) {
+      const bool some_known = layer < known.size() && known[layer].defined();
+      state.layers[layer] = single_site_sweep(machine, layer, state, key.fold_in(layer), fields[layer], 1,
+                                              some_known ? at::logical_not(known[layer].isnan()) : at::Tensor());
+      fields[layer] = at::Tensor();
+    } else {
+      state.layers[layer] =
+          machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
+    }
+  }
   return fields;
+}
+
+}  // namespace
+
+Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
+  return sample_free(machine, state, key, layers, {});
 }
 
 Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
@@ -42,7 +61,7 @@ void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key&
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
     // Last block first, so that the hidden layers see the known values before the visible ones are drawn.
     for (auto block = machine.blocks().rbegin(); block != machine.blocks().rend(); ++block) {
-      sample_layers(machine, state, key.fold_in(static_cast<std::uint64_t>(sweep)), *block);
+      (void)sample_free(machine, state, key.fold_in(static_cast<std::uint64_t>(sweep)), *block, known);
       hold(*block);
     }
 }

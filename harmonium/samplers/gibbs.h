@@ -1,7 +1,8 @@
 // Block Gibbs sampling: every block of mutually independent layers is redrawn given all others, block after block.
 //
 // One sweep visits the blocks in order (an RBM: visible given hidden, then hidden given visible) and leaves the
-// machine's distribution invariant. Cost per sweep and row: two products with every weight matrix.
+// machine's distribution invariant. Cost per sweep and row: two products with every weight matrix. A layer with an edge
+// inside is redrawn unit by unit (single_site.h).
 #pragma once
 
 #include "harmonium/models/boltzmann_machine.h"
@@ -9,7 +10,7 @@
 namespace harmonium {
 
 // Runs `sweeps` sweeps on `state` in place; clamped layers keep their values. Returns the fields of the block drawn
-// last, so that moments can use its expectations without computing them again.
+// last, so that moments can use its expectations without computing them again; none for layers with an edge inside.
 Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1,
              const LayerSet& clamped = {});
 
@@ -21,7 +22,8 @@ Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& k
 using KnownUnits = std::vector<at::Tensor>;
 
 // Gibbs sampling of the free units given the known ones: units of a layer are independent given the other layers, so
-// drawing all of them and putting the known values back is a draw of the free ones.
+// drawing all of them and putting the known values back is a draw of the free ones. In a layer with an edge inside the
+// known ones are passed over.
 void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
                        const KnownUnits& known);
 

@@ -2,9 +2,10 @@
 //
 //   θ_β = (1 − β) θ_base + β θ_target,   f_β(x) = Σ_summed e^{−E_β},
 //
-// x being the machine's first block of layers (of an RBM: the visible layer) and the second block summed out in closed
-// form. What parallel tempering and tempered transitions walk on. Since the base has no weights, the neighbours' share
-// of a field at β is β times that of the target: one product with the weights gives log f at every β.
+// x being the machine's first block of layers (of an RBM: the visible layer; of a Markov random field: all) and the
+// second block, if any, summed out in closed form. Layers of x with an edge inside are redrawn unit by unit. What
+// parallel tempering and tempered transitions walk on. Since the base has no weights, the neighbours' share of a field
+// at β is β times that of the target: one product with the weights gives log f at every β.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,7 @@ class TemperedLine {
 
   [[nodiscard]] const BoltzmannMachine& target() const { return target_; }
   [[nodiscard]] const LayerSet& kept() const { return target_.blocks()[0]; }
-  [[nodiscard]] const LayerSet& summed() const { return target_.blocks()[1]; }
+  [[nodiscard]] const LayerSet& summed() const { return summed_; }
   // The machine at β, with its own parameters.
   [[nodiscard]] BoltzmannMachine at(double beta) const;
 
@@ -38,6 +39,7 @@ class TemperedLine {
   [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double beta) const;
 
   BoltzmannMachine target_, base_;
+  LayerSet summed_;
 };
 
 // Every state alike: no weights, no biases (continuous units: standard normal).

@@ -192,6 +192,8 @@ DensityOfStates wang_landau(const BoltzmannMachine& machine, const Key& key, con
   const std::vector<LayerSet>& blocks = machine.blocks();
   require(blocks.size() == 2, "Wang–Landau needs a machine whose layers fall into two blocks; this one has {}",
           blocks.size());
+  for (const EdgeInfo& edge : machine.topology().edges)
+    require(!edge.inner(), "Wang–Landau does not know edges inside a layer, such as '{}'", edge.weights);
   const auto discrete = [&](const LayerSet& block) {
     return std::ranges::all_of(block, [&](std::size_t layer) { return machine.unit(layer).state_count().has_value(); });
   };

@@ -34,11 +34,19 @@ std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
     left -= take;
   }
   const at::Tensor chosen = pieces.size() == 1 ? pieces.front() : at::cat(pieces);
-  at::Tensor values = data_.gather(chosen);
-  if (options_.shrink != 0) values = values.mul_(1 - 2 * options_.shrink).add_(options_.shrink);
-  values = binarize(values, options_.binarization, key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update)));
+  const at::Tensor values = binarize(shrunk(data_.gather(chosen)), options_.binarization,
+                                     key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update)));
   if (options_.classes == 0) return {values};
   return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
+}
+
+at::Tensor BatchStream::expected_values(std::int64_t begin, std::int64_t end) const {
+  const at::Tensor values = shrunk(data_.slice(begin, end).to_float());
+  return options_.binarization == Binarization::stochastic ? values : binarize(values, options_.binarization, key_);
+}
+
+at::Tensor BatchStream::shrunk(at::Tensor values) const {
+  return options_.shrink == 0 ? values : values.mul_(1 - 2 * options_.shrink).add_(options_.shrink);
 }
 
 double BatchStream::epoch(std::int64_t update) const {

@@ -24,11 +24,14 @@ class BatchStream {
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
+  // Rows begin … end−1 as batches see them on average: gray values that are binarized by chance stay gray.
+  [[nodiscard]] at::Tensor expected_values(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] const Dataset& data() const { return data_; }
   [[nodiscard]] double epoch(std::int64_t update) const;
 
  private:
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
+  [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
 
   Dataset data_;
   BatchOptions options_;

@@ -71,7 +71,10 @@ struct RunConfig {
     visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
     visitor("limit", self.limit, "use only so many rows (0: all)");
     visitor("label_column", self.label_column, "where a text table keeps its label: none, first, last");
-    visitor("model", self.model, "rbm, or classification_rbm (joint model of data and label)");
+    visitor(
+        "model", self.model,
+        "rbm; classification_rbm (joint model of data and label); mrf (no hidden units, every visible unit joined to "
+        "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units)");
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");

@@ -58,6 +58,20 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
         metric_->name(), negative_phase_->name(), error.what());
   }
   require(options.updates >= 1, "the number of updates must be at least 1, not {}", options.updates);
+  if (machine_.hidden().empty() && !negative_phase_->paired_with_batch()) all_data_ = moments_of_all_data();
+}
+
+Moments Trainer::moments_of_all_data() const {
+  constexpr std::int64_t rows_at_once = 100'000;
+  const BoltzmannMachine precise = machine_.to(at::kDouble);
+  const std::int64_t rows = batches_.data().rows();
+  Moments sum = precise.parameters().zeros_like();
+  for (std::int64_t first = 0; first < rows; first += rows_at_once) {
+    const std::int64_t end = std::min(first + rows_at_once, rows);
+    const at::Tensor values = batches_.expected_values(first, end).to(at::kDouble);
+    sum.add_(precise.moments(precise.observe({values})), static_cast<double>(end - first) / static_cast<double>(rows));
+  }
+  return sum.to(machine_.scalar_type());
 }
 
 void Trainer::step() {
@@ -65,7 +79,7 @@ void Trainer::step() {
   std::vector<at::Tensor> values = batches_.batch(update_);
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
   const State data = machine_.observe(values);
-  gradient_ = data_moments(machine_, data);
+  gradient_ = all_data_.empty() ? data_moments(machine_, data) : all_data_.clone();
   negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
   const Moments model = negative_phase_->model_moments(machine_, data, key);
   const Cadence cadence = metric_->cadence();
@@ -96,7 +110,7 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics() const {
     for (const std::size_t layer : block) total += machine_.unit(layer).width();
     return total;
   };
-  const LayerSet& block = *std::ranges::max_element(machine_.blocks(), {}, width);
+  const LayerSet block = machine_.without_inner_edges(*std::ranges::max_element(machine_.blocks(), {}, width));
   // Tensors of the state are replaced by the next update and never written to, so this may be kept.
   return std::make_shared<ParticleStatistics>(
       machine_.topology(), machine_.parameters(),

@@ -2,6 +2,9 @@
 //
 //   gradient = s_data − s_model;  direction = metric.solve(gradient);  θ += rates · direction;  average
 //
+// A machine without hidden layers has the same data moments at every update: they are taken over all data once, so that
+// batches add no noise, unless the negative phase belongs to the batch.
+//
 // Everything random comes from (seed, update), so a trainer restored at update u continues exactly as one that was
 // never stopped. It neither prints nor writes files.
 #pragma once
@@ -55,6 +58,7 @@ class Trainer {
   // What a metric may ask about the model: from the chains, or by enumeration where there are none.
   [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics() const;
   [[nodiscard]] bool enumerates() const;
+  [[nodiscard]] Moments moments_of_all_data() const;
 
   BoltzmannMachine machine_;
   BatchStream batches_;
@@ -67,6 +71,7 @@ class Trainer {
   Key key_;
   std::int64_t update_ = 0;
   Moments gradient_;
+  Moments all_data_;  // empty where batches decide
 };
 
 }  // namespace harmonium

@@ -5,6 +5,7 @@
 #include "harmonium/core/format.h"
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/logistic.h"
+#include "harmonium/kernels/pair_sums.h"
 
 namespace harmonium {
 
@@ -32,6 +33,10 @@ at::Tensor Bernoulli::mode(const at::Tensor& field, const Parameters&) const {
 
 at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) const {
   return softplus_row_sums(field);
+}
+
+at::Tensor Bernoulli::pair_log_partitions(const at::Tensor& first, const at::Tensor& second, const Parameters&) const {
+  return softplus_pair_sums(first, second);
 }
 
 at::Tensor Bernoulli::entropy(const at::Tensor& field, const Parameters&) const {

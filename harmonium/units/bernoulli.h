@@ -16,6 +16,8 @@ class Bernoulli final : public Unit {
                                   at::Tensor& log_weights) const override;
   [[nodiscard]] at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
+                                               const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,
                                                   const at::Tensor& weights) const override;

@@ -23,6 +23,12 @@ at::Tensor Unit::anneal(const Key& key, const AnnealedField& before, const Annea
   return sample(key, field, after.parameters);
 }
 
+at::Tensor Unit::pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
+                                     const Parameters& parameters) const {
+  const at::Tensor field = (first.unsqueeze(1) + second.unsqueeze(0)).reshape({-1, first.size(1)});
+  return log_partition(field, parameters).reshape({first.size(0), second.size(0)});
+}
+
 at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parameters) const {
   return state.matmul(parameters[0]).to(at::kDouble);
 }

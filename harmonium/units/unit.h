@@ -55,6 +55,10 @@ class Unit {
                                           at::Tensor& log_weights) const;
   // log Σ_x exp(field·x + …) of each row, float64.
   [[nodiscard]] virtual at::Tensor log_partition(const at::Tensor& field, const Parameters& parameters) const = 0;
+  // log_partition of the field first_a + second_b for every row a of one and b of the other: what walking through all
+  // states is made of.
+  [[nodiscard]] virtual at::Tensor pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
+                                                       const Parameters& parameters) const;
   // Entropy of p(x | field) of each row in nats (differential for continuous units), float64.
   [[nodiscard]] virtual at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const = 0;
   // θ·t(x) of each row, float64.

@@ -26,7 +26,8 @@ TEST_P(ExactMoments, AreTheAveragesOverAllStates) {
                1e-11);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, ExactMoments, testing::ValuesIn(support::all_machines()), support::case_name);
+INSTANTIATE_TEST_SUITE_P(Machines, ExactMoments, testing::ValuesIn(support::and_inner(support::all_machines())),
+                         support::case_name);
 
 class LikelihoodGradient : public testing::TestWithParam<support::MachineCase> {
  protected:
@@ -77,8 +78,8 @@ TEST_P(LikelihoodGradient, VanishesWhereTheDataAreTheModelItself) {
   expect_close(machine.moments(all, machine.fields(machine.hidden(), all), weights), exact_moments(machine), 1e-11);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, LikelihoodGradient, testing::ValuesIn(support::shallow_machines()),
-                         support::case_name);
+INSTANTIATE_TEST_SUITE_P(Machines, LikelihoodGradient,
+                         testing::ValuesIn(support::and_inner(support::shallow_machines())), support::case_name);
 
 TEST(ExactMomentsOfLargeMachines, DoNotDependOnTheBordersOfChunks) {
   // The hidden side has 2^12 states beside 1024 units: several chunks. A machine that repeats one visible unit 1024

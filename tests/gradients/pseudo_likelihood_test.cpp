@@ -16,7 +16,7 @@ using support::Row;
 
 std::vector<support::MachineCase> discrete_machines_of_one_hidden_layer() {
   std::vector<support::MachineCase> result;
-  for (const support::MachineCase& one : support::shallow_machines()) {
+  for (const support::MachineCase& one : support::and_inner(support::shallow_machines())) {
     const BoltzmannMachine machine = one.make();
     bool discrete = true;
     for (const std::size_t layer : machine.observed())

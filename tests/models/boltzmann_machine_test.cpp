@@ -44,7 +44,8 @@ TEST_P(AnyMachine, LogPotentialIsMinusTheEnergyWrittenOut) {
 
 TEST_P(AnyMachine, LogSumOutIsTheSumOverAllStatesOfTheBlock) {
   const auto configurations = some_of(brute.configurations, 40);
-  for (const LayerSet& block : machine.blocks()) {
+  for (const LayerSet& all : machine.blocks()) {
+    const LayerSet block = machine.without_inner_edges(all);
     Row expected;
     for (const Configuration& x : configurations) expected.push_back(plain.log_sum(x, block));
     State state = support::to_state(configurations);
@@ -56,6 +57,7 @@ TEST_P(AnyMachine, LogSumOutIsTheSumOverAllStatesOfTheBlock) {
 TEST_P(AnyMachine, ALayerGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
   for (std::size_t layer = 0; layer < machine.layers().size(); ++layer)
     for (const Configuration& x : some_of(brute.configurations, 10)) {
+      if (machine.inner_edge(layer) != nullptr) continue;  // its units are not independent: see below
       double log_measure = 0;
       const auto values = plain.completions(x, {layer}, log_measure);
       Row weights;
@@ -71,6 +73,30 @@ TEST_P(AnyMachine, ALayerGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
                                machine.unit(layer).log_partition(field, theta) + log_measure;
       expect_close(log_p.exp(), p, 1e-12);
     }
+}
+
+TEST_P(AnyMachine, AUnitGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
+    if (!machine.unit(layer).state_count()) continue;
+    const Unit::Digit digit = machine.unit(layer).digit();
+    const auto columns = static_cast<std::size_t>(digit.columns);
+    for (const Configuration& x : some_of(brute.configurations, 10)) {
+      const at::Tensor mean =
+          machine.unit(layer).mean(machine.field(layer, support::to_state({x})), machine.layer_parameters(layer));
+      for (std::size_t first = 0; first < x[layer].size(); first += columns) {
+        Row weights;
+        for (std::size_t value = 0; value < static_cast<std::size_t>(digit.values); ++value) {
+          Configuration other = x;
+          for (std::size_t c = 0; c < columns; ++c)
+            other[layer][first + c] = columns == 1 ? static_cast<double>(value) : (c == value ? 1.0 : 0.0);
+          weights.push_back(plain.negative_energy(other));
+        }
+        const Row p = support::normalized(weights);
+        for (std::size_t c = 0; c < columns; ++c)
+          EXPECT_NEAR(mean[0][static_cast<std::int64_t>(first + c)].item<double>(), p[columns == 1 ? 1 : c], 1e-12);
+      }
+    }
+  }
 }
 
 TEST_P(AnyMachine, InputIsTheFieldWithoutTheBias) {
@@ -97,7 +123,8 @@ TEST_P(AnyMachine, MomentsGivenFieldsAreExpectationsOverTheBlock) {
   const State state = support::to_state(configurations);
   const at::Tensor weights =
       at::softmax(normal(Key(2), {static_cast<std::int64_t>(configurations.size())}, at::kDouble), 0);
-  for (const LayerSet& block : machine.blocks()) {
+  for (const LayerSet& all : machine.blocks()) {
+    const LayerSet block = machine.without_inner_edges(all);
     // Every row becomes all its completions, weighted by their conditional probabilities.
     std::vector<Configuration> expanded;
     Row expanded_weights, plain_weights;
@@ -128,10 +155,14 @@ TEST_P(AnyMachine, BlocksPartitionTheLayersWithoutEdgesInside) {
       block_of[layer] = b;
     }
   EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
-  for (const EdgeInfo& edge : machine.topology().edges) EXPECT_NE(block_of[edge.lower], block_of[edge.upper]);
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    if (edge.inner()) continue;
+    EXPECT_NE(block_of[edge.lower], block_of[edge.upper]);
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, AnyMachine, testing::ValuesIn(support::all_machines()), support::case_name);
+INSTANTIATE_TEST_SUITE_P(Machines, AnyMachine, testing::ValuesIn(support::and_inner(support::all_machines())),
+                         support::case_name);
 
 // Both layers continuous: nothing can be enumerated, but one side can still be integrated given the other.
 TEST(GaussianGaussianRbm, LogSumOutIsTheIntegralOverTheOtherLayer) {

@@ -68,11 +68,38 @@ TEST(BoltzmannMachine, PutsLayersOfATriangleInThreeBlocks) {
   EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0}, {1}, {2}}));
 }
 
+TEST(Mrf, IsOneBlockOfPairs) {
+  const BoltzmannMachine machine = make_mrf("softmax:2x2");
+  EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0}}));
+  EXPECT_TRUE(machine.hidden().empty());
+  ASSERT_NE(machine.inner_edge(0), nullptr);
+  const at::Tensor pairs = at::tensor({0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}, at::kFloat).reshape({4, 4});
+  EXPECT_TRUE(at::equal(machine.inner_edge(0)->pairs, pairs)) << "values of one group are no pair";
+  EXPECT_TRUE(machine.without_inner_edges({0}).empty());
+}
+
+TEST(Mrf, StartsWithPairsOnly) {
+  BoltzmannMachine machine = make_mrf("bernoulli:6");
+  initialize(machine, Key(1), 0.5);
+  const at::Tensor weights = machine.parameters()["visible_visible.weights"];
+  EXPECT_TRUE(at::equal(weights, weights.triu(1)));
+  EXPECT_EQ(weights.count_nonzero().item<std::int64_t>(), 15);
+  EXPECT_TRUE(at::equal(machine.couplings(0), weights + weights.t()));
+}
+
+TEST(SemiRestricted, KeepsItsVisibleLayerFromBeingSummedOut) {
+  const BoltzmannMachine machine = make_semi_restricted("bernoulli:3", "bernoulli:2", at::kDouble);
+  EXPECT_EQ(machine.blocks(), (std::vector<LayerSet>{{0}, {1}}));
+  const State state = machine.independent_sample(Key(1), 2);
+  expect_mentions(message_of([&] { static_cast<void>(machine.log_sum_out(state, {0})); }), {"visible_visible.weights"});
+}
+
 TEST(BoltzmannMachine, RefusesMachinesThatMakeNoSense) {
   const auto unit = make_unit("bernoulli:2");
   expect_mentions(message_of([&] { BoltzmannMachine({}, {}); }), {"at least one layer"});
   expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}, {"b", unit}}, {{"a", "c"}}); }), {"'c'"});
-  expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}}, {{"a", "a"}}); }), {"'a'", "itself"});
+  const auto real = make_unit("gaussian:2");
+  expect_mentions(message_of([&] { BoltzmannMachine({{"a", real}}, {{"a", "a"}}); }), {"'a'", "itself", "gaussian:2"});
   expect_mentions(message_of([&] { BoltzmannMachine({{"a", unit}, {"a", unit}}, {}); }), {"a.bias"});
   expect_mentions(message_of([&] {
                     BoltzmannMachine({{"a", unit}, {"b", unit}}, {{"a", "b"}, {"a", "b"}});

@@ -57,7 +57,7 @@ TEST_P(DiscreteParallelTempering, ForgetsABadStart) {
                               brute.probabilities);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, DiscreteParallelTempering, testing::ValuesIn(support::discrete_machines()),
+INSTANTIATE_TEST_SUITE_P(Machines, DiscreteParallelTempering, testing::ValuesIn(support::discrete_and_inner_machines()),
                          support::case_name);
 
 TEST(ParallelTempering, LeavesTheMomentsOfGaussianMachinesAsTheyAre) {

@@ -41,8 +41,8 @@ TEST_P(DiscreteTemperedTransitions, ForgetABadStart) {
   support::expect_frequencies(support::count_configurations(state, brute.configurations), brute.probabilities);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, DiscreteTemperedTransitions, testing::ValuesIn(support::discrete_machines()),
-                         support::case_name);
+INSTANTIATE_TEST_SUITE_P(Machines, DiscreteTemperedTransitions,
+                         testing::ValuesIn(support::discrete_and_inner_machines()), support::case_name);
 
 TEST(TemperedTransitions, LeaveTheMomentsOfAGaussianMachineAsTheyAre) {
   const support::ThreadCount one_thread(1);

@@ -126,6 +126,14 @@ struct PlainMachine {
       }
   }
 
+  // Inside a layer every pair of units counts once, and values of one softmax group are no pair.
+  [[nodiscard]] bool is_pair(const Edge& edge, std::size_t i, std::size_t j) const {
+    if (edge.lower != edge.upper) return true;
+    int groups = 0, states = 1;
+    if (std::sscanf(layers[edge.lower].spec.c_str(), "softmax:%dx%d", &groups, &states) != 2) states = 1;
+    return i / static_cast<std::size_t>(states) < j / static_cast<std::size_t>(states);
+  }
+
   [[nodiscard]] double negative_energy(const Configuration& x) const {
     double total = 0;
     for (std::size_t l = 0; l < layers.size(); ++l)
@@ -136,7 +144,8 @@ struct PlainMachine {
     for (const Edge& edge : edges)
       for (std::size_t i = 0; i < x[edge.lower].size(); ++i)
         for (std::size_t j = 0; j < x[edge.upper].size(); ++j)
-          total += x[edge.lower][i] * edge.weights[i * x[edge.upper].size() + j] * x[edge.upper][j];
+          if (is_pair(edge, i, j))
+            total += x[edge.lower][i] * edge.weights[i * x[edge.upper].size() + j] * x[edge.upper][j];
     return total;
   }
 
@@ -204,7 +213,8 @@ inline Moments expected_statistics(const BoltzmannMachine& machine, const std::v
       Row& products = sums[edge.name];
       for (std::size_t i = 0; i < x[edge.lower].size(); ++i)
         for (std::size_t j = 0; j < x[edge.upper].size(); ++j)
-          products[i * x[edge.upper].size() + j] += weights[n] * x[edge.lower][i] * x[edge.upper][j];
+          if (plain.is_pair(edge, i, j))
+            products[i * x[edge.upper].size() + j] += weights[n] * x[edge.lower][i] * x[edge.upper][j];
     }
   }
   Moments result;

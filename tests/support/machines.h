@@ -26,6 +26,7 @@ inline BoltzmannMachine randomized(BoltzmannMachine machine, std::uint64_t seed,
     else
       target.copy_(scale * normal(key.fold_in(i++), value.sizes(), at::kDouble));
   }
+  machine.constrain_();
   return machine;
 }
 
@@ -73,6 +74,22 @@ inline std::vector<MachineCase> deep_machines() {
   };
 }
 
+// Machines with an edge inside a layer.
+inline std::vector<MachineCase> inner_machines() {
+  return {
+      {"MarkovField", [] { return randomized(make_mrf("bernoulli:5", at::kDouble), 7); }},
+      {"PottsField", [] { return randomized(make_mrf("softmax:3x3", at::kDouble), 8); }},
+      {"SemiRestricted", [] { return randomized(make_semi_restricted("bernoulli:4", "bernoulli:3", at::kDouble), 9); }},
+      {"SemiRestrictedPotts",
+       [] { return randomized(make_semi_restricted("softmax:2x3", "gaussian:1", at::kDouble), 10); }},
+  };
+}
+
+inline std::vector<MachineCase> and_inner(std::vector<MachineCase> machines) {
+  for (MachineCase& one : inner_machines()) machines.push_back(std::move(one));
+  return machines;
+}
+
 inline std::vector<MachineCase> all_machines() {
   std::vector<MachineCase> all = shallow_machines();
   for (MachineCase& one : deep_machines()) all.push_back(std::move(one));
@@ -87,6 +104,14 @@ inline std::vector<MachineCase> discrete_machines() {
     if (machine.parameters().entries().size() == machine.layers().size() + machine.topology().edges.size())
       result.push_back(one);
   }
+  return result;
+}
+
+// Those and the fields without continuous units.
+inline std::vector<MachineCase> discrete_and_inner_machines() {
+  std::vector<MachineCase> result = discrete_machines();
+  for (const MachineCase& one : inner_machines())
+    if (one.name != "SemiRestrictedPotts") result.push_back(one);
   return result;
 }
 

@@ -96,8 +96,9 @@ void check_numbers(const RunConfig& config) {
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  require(config.model == "rbm" || config.model == "classification_rbm",
-          "unknown model '{}'; there are: rbm, classification_rbm", config.model);
+  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted"};
+  require(std::ranges::find(models, config.model) != models.end(),
+          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted", config.model);
   const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
   RunData data;
   data.train = open_dataset(config.data, options);
@@ -113,6 +114,7 @@ RunData resolve(RunConfig& config) {
             config.visible, columns);
     config.visible = format("softmax:{}x{}", columns / states, states);
   }
+  if (config.model == "mrf") config.hidden = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
   // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.

@@ -79,6 +79,15 @@ class Speedometer {
   double seconds_ = 0, rate_ = 0;
 };
 
+bool has_hidden(const RunConfig& config) { return config.model != "mrf"; }
+bool joins_visible(const RunConfig& config) { return config.model == "mrf" || config.model == "semi_restricted"; }
+
+BoltzmannMachine make_machine(const RunConfig& config, const std::string& hidden, std::int64_t classes) {
+  if (config.model == "mrf") return make_mrf(config.visible);
+  if (config.model == "semi_restricted") return make_semi_restricted(config.visible, hidden);
+  return classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden);
+}
+
 std::string hidden_spec(const RunConfig& config) {
   const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
   return plain_number ? "bernoulli:" + config.hidden : config.hidden;
@@ -107,17 +116,18 @@ void check_values(const Dataset& data, const Unit& visible) {
 }  // namespace
 
 double products_per_update(const RunConfig& config) {
-  const std::int64_t weights = make_unit(config.visible)->width() * make_unit(hidden_spec(config))->width();
+  const std::int64_t visible = make_unit(config.visible)->width();
+  std::int64_t weights = has_hidden(config) ? visible * make_unit(hidden_spec(config))->width() : 0;
+  if (joins_visible(config)) weights += visible * visible;
   return static_cast<double>(weights) * static_cast<double>(config.batch + config.particles * config.sweeps);
 }
 
 Model initial_model(const RunConfig& config, const RunData& data) {
   const std::string hidden = hidden_spec(config);
   check_unit("--visible", config.visible, config.visible);
-  check_unit("--hidden", config.hidden, hidden);
+  if (has_hidden(config)) check_unit("--hidden", config.hidden, hidden);
   const std::int64_t classes = classes_of(config, data.train);
-  Model model{classes > 0 ? make_classification_rbm(config.visible, classes, hidden)
-                          : make_rbm(config.visible, hidden)};
+  Model model{make_machine(config, hidden, classes)};
   const Unit& visible = model.machine.unit(0);
   require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
           data.train.columns(), config.visible, visible.width());
@@ -151,6 +161,14 @@ void check_config(const RunConfig& config, const RunData& data) {
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
           "--hidden {} there are more; use fewer units, or --gradient pcd",
           enumeration_bits, config.visible, config.hidden);
+  if (joins_visible(config)) {
+    const std::vector<std::string> known = {"fang", "centering", "enhanced", "sgd", "diagonal", "metric_free"};
+    require(
+        std::ranges::find(known, config.optimizer) != known.end(),
+        "--optimizer {} does not know edges inside a layer, which --model {} has; there are fang, centering, enhanced, "
+        "sgd, diagonal and metric_free",
+        config.optimizer, config.model);
+  }
   (void)make_trainer(config, data, machine);  // finds what else is wrong
 }
 
