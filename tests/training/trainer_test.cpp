@@ -126,6 +126,41 @@ TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
   EXPECT_LT(last, -std::log(14.0) + 1e-6);
 }
 
+// Without hidden units the data moments are known once and for all: batches must not show.
+TEST(Trainer, OfAMarkovFieldLearnsFromAllDataAtEveryUpdate) {
+  const Dataset data = random_bits(50, 6);
+  const auto trained = [&](const std::string& gradient, std::int64_t batch) {
+    BoltzmannMachine machine = make_mrf("bernoulli:6", at::kDouble);
+    auto metric = make_metric("sgd", machine.topology(), machine.parameters());
+    Trainer trainer(std::move(machine), BatchStream(data, {.batch = batch}, Key(2)), make_negative_phase(gradient, {}),
+                    std::move(metric), {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
+                    {.updates = 3, .averaging = 1, .seed = 3});
+    while (!trainer.finished()) trainer.step();
+    return trainer.machine().parameters().clone();
+  };
+  EXPECT_TRUE(support::identical(trained("exact", 7), trained("exact", 50)));
+  EXPECT_TRUE(support::identical(trained("pcd", 7), trained("pcd", 50)));
+  EXPECT_FALSE(support::identical(trained("pl", 7), trained("pl", 50))) << "pseudo-likelihood belongs to its batch";
+}
+
+// No random numbers: at the maximum of the likelihood model and data moments agree.
+TEST(Trainer, OfAMarkovFieldReachesTheMomentsOfItsData) {
+  for (const std::string optimizer : {"centering", "sgd"}) {
+    SCOPED_TRACE(optimizer);
+    const Dataset data = random_bits(60, 5);
+    BoltzmannMachine machine = make_mrf("bernoulli:5", at::kDouble);
+    initialize(machine, Key(1), 0.1, {{data.column_means()}});
+    auto metric = make_metric(optimizer, machine.topology(), machine.parameters(), {.damping = 0.01});
+    Trainer trainer(std::move(machine), BatchStream(data, {.batch = 60}, Key(2)), make_negative_phase("exact", {}),
+                    std::move(metric), {.rate_bias = 1, .rate_weights = 1, .schedule = Schedule::constant},
+                    {.updates = optimizer == "sgd" ? 3000 : 1000, .averaging = 1, .seed = 3});
+    while (!trainer.finished()) trainer.step();
+    EXPECT_LT(trainer.gradient_norm(), 1e-3);
+    const at::Tensor weights = trainer.machine().parameters()["visible_visible.weights"];
+    EXPECT_TRUE(at::equal(weights, weights.triu(1))) << "what is no pair got a weight";
+  }
+}
+
 TEST(Trainer, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
   Trainer trainer = small_trainer("cd", "sgd", {.rate_bias = 1e9, .rate_weights = 1e9});
   try {

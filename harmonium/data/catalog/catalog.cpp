@@ -6,6 +6,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
+#include "harmonium/data/catalog/derived_sets.h"
 #include "harmonium/data/catalog/file_sets.h"
 #include "harmonium/data/catalog/nearest_name.h"
 #include "harmonium/data/digits.h"
@@ -68,6 +69,8 @@ Dataset open_named(const CatalogEntry& entry, const std::string& part, const Cat
   if (entry.name == "digits") return part == "all" ? digits() : choose_part(digits_split(), part);
   if (const auto set = std::ranges::find(file_sets(), entry.name, &FileSet::name); set != file_sets().end())
     return open_file_set(*set, *std::ranges::find(set->parts, part, &FilePart::name));
+  if (const auto derived = derived_sets(); find_entry(derived, entry.name) != nullptr)
+    return open_derived_set(entry.name, part);
   return synthetic(entry.name, part, {.size = options.size, .rows = options.rows, .seed = options.seed});
 }
 
@@ -192,6 +195,7 @@ std::vector<CatalogEntry> list_datasets() {
                        .available = folder.has_value(),
                        .location = folder ? folder->string() : set.how_to_get});
   }
+  for (CatalogEntry& entry : derived_sets()) entries.push_back(std::move(entry));
   return entries;
 }
 
