@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   cli::add_fisher(app);
   cli::add_compare(app);
   cli::add_search(app);
-  cli::add_score(app);
+  cli::add_trial(app);
   cli::add_reproduce(app);
   cli::add_report(app);
   cli::add_data(app);

@@ -120,7 +120,7 @@ class FinishedSearches {
     result.failed = std::ranges::count_if(search.trials, [](const SearchedRun& run) { return !run.failure.empty(); });
     if (!search.chosen) return result;
     const SearchedRun& best = search.trials[*search.chosen];
-    result.chosen = best.settings;
+    result.chosen = without_ties(search.plan.space, best.settings);
     result.updates = best.config.updates;
     if (seconds == 0) result.seconds = best.seconds;
     return result;
@@ -152,7 +152,7 @@ class FinishedSearches {
         {"variant", variant},
         {"seconds", seconds},
         {"updates", found.updates},
-        {"settings", to_json(found.chosen)},
+        {"settings", search.chosen ? to_json(search.trials[*search.chosen].settings) : ordered_json(nullptr)},
         {"trials", found.trials},
         {"failed", found.failed}};
     if (!found.tested) return row;

@@ -42,8 +42,8 @@ void print_search(const Search& search) {
   if (!search.chosen) return;
   const SearchedRun& best = search.trials[*search.chosen];
   fmt::print("chosen   {}: {}\n         {} of {}: {} (the best of {}: it flatters)\n", best.name,
-             settings_text(best.settings), scale.name, search.valid, scale.with_unit(*best.score),
-             search.trials.size());
+             settings_text(without_ties(search.plan.space, best.settings)), scale.name, search.valid,
+             scale.with_unit(*best.score), search.trials.size());
   for (const SearchedRun& run : search.tests)
     if (!run.failure.empty()) fmt::print("{} failed: {}\n", run.name, run.failure);
   if (const auto summary = search.summary())

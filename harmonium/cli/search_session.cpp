@@ -38,18 +38,19 @@ std::optional<ordered_json> read_json(const fs::path& path) {
   return json;
 }
 
-bool take_score(SearchedRun& run, const ordered_json& judged) {
-  run.judged = judged;
+void take_score(SearchedRun& run, ordered_json judged) {
+  run.seconds = judged.at("seconds");
+  run.config.updates = judged.at("updates");
   if (const ordered_json& score = judged.at("score"); score.is_number() && std::isfinite(score.get<double>()))
     run.score = score.get<double>();
   else
     run.failure = "its score is not a finite number";
-  return true;
+  for (const char* shown_beside : {"score", "seconds", "updates"}) judged.erase(shown_beside);
+  run.judged = std::move(judged);
 }
 
 // What earlier sittings have left of it.
 void look_for(const Search& search, SearchedRun& run) {
-  if (const auto trained = read_json(job_file(search, run, ".trained.json"))) run.seconds = trained->at("seconds");
   if (const auto failed = read_json(job_file(search, run, ".failed.json"))) run.failure = failed->at("reason");
   if (const auto judged = read_json(job_file(search, run, ".score.json"))) take_score(run, *judged);
 }
@@ -75,27 +76,21 @@ void plan_tests(Search& search) {
   }
 }
 
-ChildCommand training_command(const Search& search, const SearchedRun& run) {
+ChildCommand run_command(const Search& search, const SearchedRun& run, bool test) {
   const fs::path folder = search.folder / run.name, config = job_file(search, run, ".toml");
-  ChildCommand command{.arguments = {"resume", folder.string(), "--json"},
-                       .out = job_file(search, run, ".trained.json.part"),
-                       .log = job_file(search, run, ".log")};
-  if (is_run_folder(folder)) return command;
-  fs::remove_all(folder);  // what a process that was killed at its very start has left
-  fs::create_directories(config.parent_path());
-  write_file_atomically(config, to_toml(run.config));
-  command.arguments = {"train", config.string(), "--out", folder.string(), "--json"};
-  return command;
-}
-
-ChildCommand judging_command(const Search& search, const SearchedRun& run, bool test) {
+  if (!is_run_folder(folder)) {
+    fs::remove_all(folder);  // what a process that was killed at its very start has left
+    fs::create_directories(config.parent_path());
+    write_file_atomically(config, to_toml(run.config));
+  }
   const SearchOptions& options = search.plan.options;
-  return {.arguments = {"score", (search.folder / run.name).string(), "--data", test ? options.test : search.valid,
-                        "--limit", std::to_string(test ? options.test_limit : options.valid_limit), "--by",
-                        options.score, "--chains", std::to_string(options.chains), "--betas",
-                        std::to_string(options.betas), "--label-column", run.config.label_column, "--json"},
-          .out = job_file(search, run, ".score.json.part"),
-          .log = job_file(search, run, ".log")};
+  return {
+      .arguments = {"trial", folder.string(), "--config", config.string(), "--data", test ? options.test : search.valid,
+                    "--limit", std::to_string(test ? options.test_limit : options.valid_limit), "--by", options.score,
+                    "--chains", std::to_string(options.chains), "--betas", std::to_string(options.betas),
+                    "--label-column", run.config.label_column},
+      .out = job_file(search, run, ".score.json.part"),
+      .log = job_file(search, run, ".log")};
 }
 
 // How long runs take, to say how long the rest will take.
@@ -123,7 +118,7 @@ class SearchPace {
   std::vector<std::int64_t> runs_;
 };
 
-// The pool at work. A slot trains a run, then judges it, then takes the next.
+// The pool at work.
 class SearchWork {
  public:
   SearchWork(std::vector<Search>& searches, SideBySide& children)
@@ -146,8 +141,7 @@ class SearchWork {
  private:
   struct Job {
     std::size_t search = 0, index = 0;
-    bool test = false, judging = false, ended = false;
-    double seconds = 0;
+    bool test = false, ended = false;
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   };
 
@@ -168,42 +162,26 @@ class SearchWork {
         for (std::size_t i = 0; i < runs.size(); ++i)
           if (!runs[i].done() && !is_running(s, test, i)) {
             jobs_.push_back({.search = s, .index = i, .test = test});
-            start_step(jobs_.size() - 1);
+            children_.start(jobs_.size() - 1, run_command(searches_[s], runs[i], test));
             return true;
           }
       }
     return false;
   }
 
-  void start_step(std::size_t id) {
-    Job& job = jobs_[id];
-    const Search& search = searches_[job.search];
-    const SearchedRun& run = run_of(job);
-    job.judging = read_json(job_file(search, run, ".trained.json")).has_value() &&
-                  fs::exists(search.folder / run.name / "model.safetensors");
-    children_.start(id, job.judging ? judging_command(search, run, job.test) : training_command(search, run));
-  }
-
   void finish(const EndedChild& ended) {
     Job& job = jobs_[ended.id];
     const Search& search = searches_[job.search];
     SearchedRun& run = run_of(job);
-    job.seconds += ended.seconds;
-    const std::string stem = job.judging ? ".score.json" : ".trained.json";
-    const fs::path part = job_file(search, run, (stem + ".part").c_str()), whole = job_file(search, run, stem.c_str());
+    job.ended = true;
     if (ended.code == 0) {
-      fs::rename(part, whole);
+      const fs::path whole = job_file(search, run, ".score.json");
+      fs::rename(job_file(search, run, ".score.json.part"), whole);
       const auto said = read_json(whole);
       if (!said) throw RunFailure(format("{}: it should be one JSON object", whole.string()));
-      if (job.judging) {
-        take_score(run, *said);
-      } else {
-        run.seconds = said->at("seconds");
-        if (interrupted() || stop_) return void(job.ended = true);
-        return start_step(ended.id);
-      }
+      take_score(run, *said);
     } else if (ended.code == 2) {
-      fail("{}, {}: {}", search.title.empty() ? "search" : search.title, run.name, ended.message);
+      fail("{}{}: {}", prefix(search), run.name, ended.message);
     } else if (ended.code == interrupted_code || ended.code == terminated_code) {
       stop_ = true;
     } else {
@@ -211,9 +189,8 @@ class SearchWork {
       write_file_atomically(job_file(search, run, ".failed.json"),
                             ordered_json{{"reason", run.failure}, {"exit_code", ended.code}}.dump(1) + "\n");
     }
-    job.ended = true;
     if (!run.done()) return;
-    pace_.add(job.search, job.seconds);
+    pace_.add(job.search, ended.seconds);
     latest_ = job.search;
     if (!run.failure.empty()) bar_.say(format("{}{} failed: {}", prefix(search), run.name, run.failure));
   }

@@ -1,8 +1,8 @@
 // Searches at work: trials and tests as child processes, each a run folder of its own that is trained and judged.
 //
 // In the folder of a search:  search.toml (what is searched), trial-07/ and test-07-03/ (run folders; the third test of
-// the settings of trial 7), and in jobs/ for each of them  NAME.toml (what `train` was given), NAME.log (what it said),
-// NAME.trained.json, then NAME.score.json or NAME.failed.json. What is done is found again by these files.
+// the settings of trial 7), and in jobs/ for each of them  NAME.toml (what it was to train), NAME.log (what it said),
+// then NAME.score.json or NAME.failed.json. What is done is found again by these files.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct SearchedRun {
   std::vector<Setting> settings = {};
   RunConfig config = {};
   std::optional<double> score = std::nullopt;
-  nlohmann::ordered_json judged = nullptr;  // the score with rows, kind and method
+  nlohmann::ordered_json judged = nullptr;  // data, rows, kind and method of the score
   double seconds = 0;                       // of training
   std::string failure = {};                 // why it will never have a score
 

@@ -67,8 +67,8 @@ std::optional<double> time_updates(RunConfig config, std::int64_t updates, SideB
 
 SpeedBook::SpeedBook(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(path_)) return;
-  for (const auto& [name, speed] : ordered_json::parse(read_file(path_)).at("updates_per_second").items())
-    speeds_[name] = speed;
+  const ordered_json book = ordered_json::parse(read_file(path_));
+  for (const auto& [name, speed] : book.at("updates_per_second").items()) speeds_[name] = speed;
 }
 
 std::optional<double> SpeedBook::find(const std::string& name) const {

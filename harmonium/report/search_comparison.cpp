@@ -117,6 +117,7 @@ ReportContent search_comparison_report(const SearchComparison& comparison) {
               .rows = {}};
   for (const ComparedSearch& search : comparison.searches) {
     std::vector<std::string> row = row_of(comparison, search);
+    for (std::size_t at = 0; (at = row[0].find(' ')) != std::string::npos;) row[0].replace(at, 1, "\u00a0");
     for (const std::int64_t n : {search.tested ? search.tested->n : 0, search.trials, search.failed})
       row.push_back(format("{}", n));
     table.rows.push_back(std::move(row));

@@ -49,7 +49,7 @@ Chart setting_chart(const SearchStudy& study, const SearchedOption& option) {
   const auto* range = std::get_if<NumberRange>(&option.from);
   chart.log_x = range != nullptr && range->logarithmic;
   Series trials{.name = "trials", .x = {}, .y = {}, .low = {}, .high = {}, .unjoined = true};
-  Series chosen{.name = "chosen", .x = {}, .y = {}, .low = {}, .high = {}, .marked = true, .unjoined = true};
+  Series chosen{.name = "chosen", .x = {}, .y = {}, .low = {}, .high = {}, .marked = true};
   const double best = *study.trials[*study.chosen].score, most = drawn_distance(study, best);
   std::int64_t failed = 0, far = 0;
   std::vector<std::pair<double, double>> points;
@@ -79,11 +79,16 @@ Chart setting_chart(const SearchStudy& study, const SearchedOption& option) {
   return chart;
 }
 
+std::string column_title(const SearchedOption& option) {
+  const auto* tie = std::get_if<SameAs>(&option.from);
+  return tie == nullptr ? option.name : format("{} (as {})", option.name, tie->name);
+}
+
 Table runs_table(const SearchStudy& study, const std::string& id, const std::string& title,
                  const std::vector<const StudiedRun*>& runs) {
   Table table{
       .id = id, .title = title, .caption = "", .header = {"run", study.scale.name, "updates", "seconds"}, .rows = {}};
-  for (const SearchedOption& option : study.space) table.header.push_back(option.name);
+  for (const SearchedOption& option : study.space) table.header.push_back(column_title(option));
   for (const StudiedRun* run : runs) {
     std::vector<std::string> row = {run->name, run->score ? study.scale.text(*run->score) : "failed: " + run->failure,
                                     format("{}", run->updates), fixed_number(run->seconds, 2)};
@@ -143,13 +148,19 @@ ReportContent search_report(const SearchStudy& study) {
                             study.scale.name, study.valid, study.test);
   if (study.chosen) {
     const StudiedRun& best = study.trials[*study.chosen];
-    content.headline.emplace_back("chosen", format("{}  {}  {} of {}: {}", best.name, settings_text(best.settings),
-                                                   study.scale.name, study.valid, study.scale.with_unit(*best.score)));
-  }
-  if (study.tested)
     content.headline.emplace_back(
-        study.scale.name + " of " + study.test,
-        format("{}  {}", study.scale.with_unit(study.tested->mean), study.scale.summary(*study.tested)));
+        "chosen", format("{}  {}  {} of {}: {}", best.name, settings_text(without_ties(study.space, best.settings)),
+                         study.scale.name, study.valid, study.scale.with_unit(*best.score)));
+  }
+  if (study.tested) {
+    const RunsSummary& runs = *study.tested;
+    std::string value =
+        format("{}  mean of {} run{}", study.scale.with_unit(runs.mean), runs.n, runs.n == 1 ? "" : "s");
+    if (runs.deviation)
+      value += format("  standard deviation {}  95 % of the mean [{}, {}]", study.scale.text(*runs.deviation),
+                      study.scale.text(runs.low), study.scale.text(runs.high));
+    content.headline.emplace_back(study.scale.name + " of " + study.test, value);
+  }
   content.charts = setting_charts(study);
   content.tables.push_back(runs_table(study, "trials", "Trials, the best first", ranked(study)));
   if (!study.tests.empty()) {

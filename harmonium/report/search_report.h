@@ -47,6 +47,7 @@ struct SearchStudy {
 
 // The trials in order of their scores, the best first and those without one last.
 [[nodiscard]] std::vector<const StudiedRun*> ranked(const SearchStudy& study);
+std::vector<const StudiedRun*> ranked(SearchStudy&&) = delete;  // they would point into what is gone
 
 // Score against each option that was drawn. Trials far below the others would leave no room for them: they are counted
 // in the caption instead.

@@ -53,6 +53,13 @@ std::vector<Setting> draw_settings(const SearchSpace& space, std::uint64_t seed,
   return settings;
 }
 
+std::vector<Setting> without_ties(const SearchSpace& space, const std::vector<Setting>& settings) {
+  std::vector<Setting> drawn;
+  for (const Setting& each : settings)
+    if (!std::holds_alternative<SameAs>(find_option(space, each.name).from)) drawn.push_back(each);
+  return drawn;
+}
+
 void apply_setting(RunConfig& config, const Setting& setting) {
   bool done = false;
   RunConfig::visit(config, [&](const char* name, auto& field, const char*) {

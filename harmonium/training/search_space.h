@@ -54,6 +54,9 @@ using SearchSpace = std::vector<SearchedOption>;
 // What trial i draws, in the order of the space. i ≥ 1.
 [[nodiscard]] std::vector<Setting> draw_settings(const SearchSpace& space, std::uint64_t seed, std::int64_t trial);
 
+// Those that were drawn themselves, without ties.
+[[nodiscard]] std::vector<Setting> without_ties(const SearchSpace& space, const std::vector<Setting>& settings);
+
 // Overwrites the option; the value must be of its type (hidden = 100 is as good as "100").
 void apply_setting(RunConfig& config, const Setting& setting);
 
