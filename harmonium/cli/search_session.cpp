@@ -101,7 +101,8 @@ class SearchPace {
     seconds_[search] += seconds;
     ++runs_[search];
   }
-  // A run of this search, by those that are done, or by those of other searches and the difference in training time.
+  // A run of this search, by those that are done, or by those of other searches and the difference in training time;
+  // 0 where nothing is known.
   [[nodiscard]] double expected(const std::vector<Search>& searches, std::size_t search) const {
     if (runs_[search] > 0) return seconds_[search] / static_cast<double>(runs_[search]);
     double sum = 0, n = 0;
@@ -110,7 +111,7 @@ class SearchPace {
       sum += seconds_[i] + longer * static_cast<double>(runs_[i]);
       n += static_cast<double>(runs_[i]);
     }
-    return n > 0 ? std::max(0.1, sum / n) : 0;
+    return n > 0 ? std::max(0.1, sum / n) : searches[search].plan.options.seconds;
   }
 
  private:
@@ -216,7 +217,7 @@ class SearchWork {
     for (const Job& job : jobs_)
       if (!job.ended)
         left -= std::min(std::chrono::duration<double>(now - job.start).count(), pace_.expected(searches_, job.search));
-    left = std::max(1.0, left / children_.jobs());
+    left /= children_.jobs();
     Search& search = searches_[latest_];
     choose(search);
     const std::string best =
@@ -224,7 +225,7 @@ class SearchWork {
                                score_scale(search.plan.options.score).text(*search.trials[*search.chosen].score),
                                search.trials[*search.chosen].name)
                       : "";
-    bar_.show(done, total, static_cast<double>(total - done) / left, best);
+    bar_.show(done, total, left > 0 ? static_cast<double>(total - done) / left : 0, best);
   }
 
   std::vector<Search>& searches_;
