@@ -41,6 +41,8 @@ void add_evaluate(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_fisher(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_search(CLI::App& app);
+void add_trial(CLI::App& app);  // for `search` alone: not shown
 void add_reproduce(CLI::App& app);
 void add_report(CLI::App& app);
 void add_data(CLI::App& app);

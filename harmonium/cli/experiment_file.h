@@ -53,5 +53,7 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
 int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "annealing"; see annealing_experiment.h.
 int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "search"; see search_experiment.h.
+int reproduce_search(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

@@ -19,7 +19,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     command += " " + place->get_name();
   }
   std::string problem = error.what(), known;
-  for (const CLI::App* sub : place->get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* sub : place->get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
     known += (known.empty() ? "" : ", ") + sub->get_name();
   if (!known.empty() && !place->remaining().empty())
     problem = fmt::format("there is no command '{}'; there are: {}", place->remaining().front(), known);
@@ -49,6 +49,8 @@ int main(int argc, char** argv) {
   cli::add_sample(app);
   cli::add_fisher(app);
   cli::add_compare(app);
+  cli::add_search(app);
+  cli::add_trial(app);
   cli::add_reproduce(app);
   cli::add_report(app);
   cli::add_data(app);

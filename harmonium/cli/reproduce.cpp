@@ -19,6 +19,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"fisher", reproduce_fisher},
     {"calibration", reproduce_calibration},
     {"annealing", reproduce_annealing},
+    {"search", reproduce_search},
 };
 
 int list_experiments(const CommonOptions& common) {

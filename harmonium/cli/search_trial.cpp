@@ -1,0 +1,143 @@
+// `harmonium trial`: trains a run, or goes on with it, and judges it; the command that a search starts for each of its
+// runs. One process does both, because starting one costs more than many a small run. Not shown in --help.
+#include <fmt/core.h>
+
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/judge.h"
+#include "harmonium/cli/training_session.h"
+#include "harmonium/gradients/pseudo_likelihood.h"
+#include "harmonium/models/builders.h"
+#include "harmonium/report/run_report.h"
+#include "harmonium/training/files/metrics_log.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct TrialOptions {
+  CommonOptions common;
+  std::string folder, config, by = "log_likelihood";
+  JudgingData data;
+  JudgeOptions judge;
+};
+
+constexpr std::int64_t rows_at_once = 500;
+
+// Calls visit(rows of the observed layers) piece by piece.
+template <class Visitor>
+void by_pieces(const State& state, Visitor&& visitor) {
+  for (std::int64_t first = 0; first < state.rows(); first += rows_at_once) {
+    if (interrupted()) throw Interrupted("interrupted");
+    State piece;
+    for (const at::Tensor& layer : state.layers)
+      piece.layers.push_back(layer.defined() ? layer.slice(0, first, first + rows_at_once) : layer);
+    visitor(piece);
+  }
+}
+
+// The fraction of rows whose most probable label is not theirs.
+double classification_error(const BoltzmannMachine& machine, const State& state) {
+  const std::size_t label = machine.layer_index("label");
+  std::int64_t wrong = 0;
+  by_pieces(state, [&](const State& piece) {
+    const at::Tensor guess = log_label_probabilities(machine, piece.layers[0]).argmax(1);
+    wrong += guess.ne(piece.layers[label].argmax(1)).sum().item<std::int64_t>();
+  });
+  return static_cast<double>(wrong) / static_cast<double>(state.rows());
+}
+
+double mean_pseudo_log_likelihood(const BoltzmannMachine& machine, const State& state) {
+  double sum = 0;
+  by_pieces(state, [&](const State& piece) {
+    sum += pseudo_likelihood(machine, piece).value * static_cast<double>(piece.rows());
+  });
+  return sum / static_cast<double>(state.rows());
+}
+
+// The score with rows, kind and method.
+ordered_json score(const TrialOptions& options, const Model& model) {
+  const TestData test = open_test_data(options.data, options.judge.data, model.machine);
+  ordered_json result = {{"score", nullptr},  {"data", test.spec},
+                         {"rows", test.rows}, {"binarization", test.binarization},
+                         {"kind", "exact"},   {"method", options.by}};
+  if (options.by == "error") {
+    require(model.kind == "classification_rbm", "trial, error: {} holds no classification_rbm", options.folder);
+    result["score"] = classification_error(model.machine, test.state);
+    return result;
+  }
+  if (options.by == "pseudo_log_likelihood") {
+    result["score"] = mean_pseudo_log_likelihood(model.machine, test.state);
+    return result;
+  }
+  require(options.by == "log_likelihood", "trial, {}: there are log_likelihood, error and pseudo_log_likelihood",
+          options.by);
+  EstimationOptions how = options.judge.estimation;
+  how.method = can_enumerate(model.machine) ? "exact" : "ais";
+  JournaledFindings found = find_with_bars(options.folder, model, &test, how, options.common);
+  const Evaluation evaluation = evaluate_model(options.folder, model, &test, found.findings, how.gap);
+  record_evaluation(options.folder, evaluation);
+  found.recorded();
+  const Estimate& value = *evaluation.log_likelihood;
+  result["score"] = value.value;
+  result["low"] = value.low;
+  result["high"] = value.high;
+  result["kind"] = to_string(value.kind);
+  result["method"] = evaluation.log_z.method;
+  return result;
+}
+
+// Trains what is not trained yet; false where it was interrupted.
+bool train_to_end(const TrialOptions& options, RunConfig& config) {
+  const fs::path folder = options.folder;
+  read_toml(is_run_folder(folder) ? folder / "config.toml" : fs::path(options.config), config);
+  if (fs::exists(folder / "model.safetensors")) return true;
+  const RunData data = resolve(config);
+  check_config(config, data);
+  if (!train_with_bar(folder, config, data, options.common, "training").finished) return false;
+  write_report(folder / "report.html", run_report(folder, data.train));
+  return true;
+}
+
+int trial(const TrialOptions& options) {
+  watch_interrupts();
+  RunConfig config;
+  if (!train_to_end(options, config)) throw Interrupted("interrupted; all is saved");
+  double seconds = 0;
+  for (const MetricsRow& row : MetricsLog(fs::path(options.folder) / "metrics.jsonl").read()) seconds = row.seconds;
+  ordered_json result = score(options, read_model(options.folder));
+  result["updates"] = config.updates;
+  result["seconds"] = seconds;
+  print_json(result);
+  return 0;
+}
+
+}  // namespace
+
+void add_trial(CLI::App& app) {
+  auto options = std::make_shared<TrialOptions>();
+  CLI::App* command =
+      add_command(app, "trial", "Train and judge a run as `search` does",
+                  "  harmonium trial runs/a --config recipe.toml --data digits:valid\n", options->common, [options] {
+                    try {
+                      return trial(*options);
+                    } catch (const Interrupted& stopped) {
+                      fmt::print(stderr, "{}\n", stopped.what());
+                      return 130;
+                    }
+                  });
+  command->group("");
+  command->add_option("folder", options->folder, "run folder")->required();
+  command->add_option("--config", options->config, "what to train, where the folder does not say")->required();
+  command->add_option("--data", options->data.spec, "data to judge by")->required();
+  command->add_option("--limit", options->data.limit, "rows (0: all)");
+  command->add_option("--by", options->by, "log_likelihood, error, pseudo_log_likelihood");
+  command->add_option("--chains", options->judge.estimation.chains, "of ais");
+  command->add_option("--betas", options->judge.estimation.betas, "of ais");
+  command->add_option("--label-column", options->judge.data.label_column, "of a text table");
+}
+
+}  // namespace harmonium::cli
