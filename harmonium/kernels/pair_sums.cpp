@@ -8,7 +8,6 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/clones.h"
-#include "harmonium/kernels/logistic.h"
 
 namespace harmonium {
 
@@ -98,12 +97,12 @@ at::Tensor packed(const at::Tensor& w) {
   return padded.reshape({packs, tile_columns, w.size(1)}).transpose(1, 2).contiguous();
 }
 
-at::Tensor by_fields(const at::Tensor& first, const at::Tensor& second) {
-  const at::Tensor field = (first.unsqueeze(1) + second.unsqueeze(0)).reshape({-1, first.size(1)});
-  return softplus_row_sums(field).reshape({first.size(0), second.size(0)});
-}
-
 }  // namespace
+
+bool pair_sums_in_range(const at::Tensor& first, const at::Tensor& second) {
+  const auto small = [](const at::Tensor& x) { return x.numel() == 0 || x.abs().max().item<double>() <= field_limit; };
+  return small(first) && small(second);
+}
 
 at::Tensor softplus_pair_sums(const at::Tensor& first, const at::Tensor& second) {
   require(first.dim() == 2 && second.dim() == 2 && first.size(1) == second.size(1),
@@ -112,10 +111,7 @@ at::Tensor softplus_pair_sums(const at::Tensor& first, const at::Tensor& second)
           "softplus_pair_sums needs float64");
   const std::int64_t rows = first.size(0), columns = second.size(0), units = first.size(1);
   if (rows == 0 || columns == 0 || units == 0) return at::zeros({rows, columns}, at::kDouble);
-  // Written so that NaN takes the slow way and shows.
-  const bool in_range =
-      first.abs().max().item<double>() <= field_limit && second.abs().max().item<double>() <= field_limit;
-  if (!in_range) return by_fields(first, second);
+  require(pair_sums_in_range(first, second), "softplus_pair_sums: a field is beyond ±{}", field_limit);
 
   const std::vector<std::int64_t> ends = group_ends(first, second);
   const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;

@@ -9,7 +9,10 @@
 
 namespace harmonium {
 
-// Rows of `first` × rows of `second`, all float64.
+// Whether every e^x stays within double: |x| ≤ 150. False for NaN.
+[[nodiscard]] bool pair_sums_in_range(const at::Tensor& first, const at::Tensor& second);
+
+// Rows of `first` × rows of `second`, all float64 and in range.
 [[nodiscard]] at::Tensor softplus_pair_sums(const at::Tensor& first, const at::Tensor& second);
 
 }  // namespace harmonium

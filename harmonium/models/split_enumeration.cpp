@@ -9,7 +9,7 @@ namespace harmonium {
 namespace {
 
 constexpr std::int64_t enough_lows = 512;             // rows of the smaller half: they and a few highs stay in cache
-constexpr std::int64_t elements_per_chunk = 1 << 26;  // pairs × summed units: ten milliseconds of work
+constexpr std::int64_t elements_per_chunk = 1 << 28;  // pairs × summed units: tens of milliseconds of work
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/geometry/pair_statistics.h"
 #include "harmonium/geometry/particle_statistics.h"
 #include "harmonium/gradients/positive_phase.h"
 #include "harmonium/training/enumerated_statistics.h"
@@ -83,7 +84,7 @@ void Trainer::step() {
   negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
   const Moments model = negative_phase_->model_moments(machine_, data, key);
   const Cadence cadence = metric_->cadence();
-  if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics()});
+  if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics(model)});
   if (update_ % cadence.refit_every == 0) metric_->refit();
   sparsity_.observe(gradient_);
   gradient_.add_(model, -1);
@@ -98,11 +99,15 @@ void Trainer::step() {
 }
 
 bool Trainer::enumerates() const {
-  return metric_->wants_enumeration() || (metric_->wants_statistics() && !negative_phase_->has_particles());
+  if (metric_->wants_enumeration()) return true;
+  return metric_->wants_statistics() && !negative_phase_->has_particles() &&
+         !PairStatistics::serves(machine_.topology());
 }
 
-std::shared_ptr<const ModelStatistics> Trainer::statistics() const {
+std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model) const {
   const State& particles = negative_phase_->particles();
+  if (!enumerates() && particles.layers.empty() && PairStatistics::serves(machine_.topology()))
+    return std::make_shared<PairStatistics>(machine_.topology(), model);
   if (metric_->wants_enumeration() || particles.layers.empty()) return std::make_shared<EnumeratedStatistics>(machine_);
   // The widest block stands by its expectation, so that most of the noise goes.
   const auto width = [&](const LayerSet& block) {

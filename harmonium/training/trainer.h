@@ -55,8 +55,9 @@ class Trainer {
   void restore(std::int64_t update, const NamedTensors& tensors);
 
  private:
-  // What a metric may ask about the model: from the chains, or by enumeration where there are none.
-  [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics() const;
+  // What a metric may ask about the model: from the chains, or where there are none from the moments that the negative
+  // phase found, if those say enough, or by enumeration.
+  [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics(const Moments& model) const;
   [[nodiscard]] bool enumerates() const;
   [[nodiscard]] Moments moments_of_all_data() const;
 

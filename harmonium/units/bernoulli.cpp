@@ -35,8 +35,10 @@ at::Tensor Bernoulli::log_partition(const at::Tensor& field, const Parameters&) 
   return softplus_row_sums(field);
 }
 
-at::Tensor Bernoulli::pair_log_partitions(const at::Tensor& first, const at::Tensor& second, const Parameters&) const {
-  return softplus_pair_sums(first, second);
+at::Tensor Bernoulli::pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
+                                          const Parameters& parameters) const {
+  return pair_sums_in_range(first, second) ? softplus_pair_sums(first, second)
+                                           : Unit::pair_log_partitions(first, second, parameters);
 }
 
 at::Tensor Bernoulli::entropy(const at::Tensor& field, const Parameters&) const {

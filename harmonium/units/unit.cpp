@@ -1,5 +1,6 @@
 #include "harmonium/units/unit.h"
 
+#include <algorithm>
 #include <cassert>
 #include <charconv>
 
@@ -25,8 +26,17 @@ at::Tensor Unit::anneal(const Key& key, const AnnealedField& before, const Annea
 
 at::Tensor Unit::pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
                                      const Parameters& parameters) const {
-  const at::Tensor field = (first.unsqueeze(1) + second.unsqueeze(0)).reshape({-1, first.size(1)});
-  return log_partition(field, parameters).reshape({first.size(0), second.size(0)});
+  constexpr std::int64_t elements_at_once = 1 << 22;
+  const std::int64_t rows = first.size(0), columns = second.size(0);
+  const std::int64_t at_once = std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(1, second.numel()), 1,
+                                                        std::max<std::int64_t>(1, rows));
+  at::Tensor result = at::empty({rows, columns}, at::kDouble);
+  for (std::int64_t begin = 0; begin < rows; begin += at_once) {
+    const std::int64_t count = std::min(at_once, rows - begin);
+    const at::Tensor field = (first.narrow(0, begin, count).unsqueeze(1) + second.unsqueeze(0)).reshape({-1, width_});
+    result.narrow(0, begin, count).copy_(log_partition(field, parameters).reshape({count, columns}));
+  }
+  return result;
 }
 
 at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parameters) const {

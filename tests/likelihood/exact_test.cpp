@@ -61,9 +61,9 @@ TEST(ExactLogZ, SaysThatItIsExactAndHow) {
 }
 
 TEST(ExactLogZ, DoesNotDependOnTheBordersOfChunks) {
-  // 2^12 states beside 2^15 units are several chunks; three of the units are joined, the others are fair coins.
-  const BoltzmannMachine small = randomized(make_rbm("bernoulli:3", "bernoulli:12", at::kDouble), 61);
-  BoltzmannMachine large = make_rbm("bernoulli:32768", "bernoulli:12", at::kDouble);
+  // 2^13 states beside 2^16 units are several chunks; three of the units are joined, the others are fair coins.
+  const BoltzmannMachine small = randomized(make_rbm("bernoulli:3", "bernoulli:13", at::kDouble), 61);
+  BoltzmannMachine large = make_rbm("bernoulli:65536", "bernoulli:13", at::kDouble);
   large.parameters()["hidden.bias"].copy_(small.parameters()["hidden.bias"]);
   large.parameters()["visible.bias"].narrow(0, 7, 3).copy_(small.parameters()["visible.bias"]);
   large.parameters()["visible_hidden.weights"].narrow(0, 7, 3).copy_(small.parameters()["visible_hidden.weights"]);
@@ -71,12 +71,12 @@ TEST(ExactLogZ, DoesNotDependOnTheBordersOfChunks) {
   const Estimate estimate = exact_log_z(large, 25, [&](std::int64_t done, std::int64_t total) {
     ++calls;
     EXPECT_GT(done, last);
-    EXPECT_EQ(total, 1 << 12);
+    EXPECT_EQ(total, 1 << 13);
     last = done;
   });
   EXPECT_GT(calls, 1);
-  EXPECT_EQ(last, 1 << 12);
-  EXPECT_NEAR(estimate.value, support::BruteForce(small).log_z + 32765 * std::log(2.0), 1e-8);
+  EXPECT_EQ(last, 1 << 13);
+  EXPECT_NEAR(estimate.value, support::BruteForce(small).log_z + 65533 * std::log(2.0), 1e-8);
 }
 
 TEST(ExactLogZ, DoesNotOverflow) {

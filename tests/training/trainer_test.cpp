@@ -145,14 +145,15 @@ TEST(Trainer, OfAMarkovFieldLearnsFromAllDataAtEveryUpdate) {
 
 // No random numbers: at the maximum of the likelihood model and data moments agree.
 TEST(Trainer, OfAMarkovFieldReachesTheMomentsOfItsData) {
-  for (const std::string optimizer : {"centering", "sgd"}) {
+  for (const std::string optimizer : {"fang", "centering", "sgd"}) {
     SCOPED_TRACE(optimizer);
     const Dataset data = random_bits(60, 5);
     BoltzmannMachine machine = make_mrf("bernoulli:5", at::kDouble);
     initialize(machine, Key(1), 0.1, {{data.column_means()}});
     auto metric = make_metric(optimizer, machine.topology(), machine.parameters(), {.damping = 0.01});
+    const double rate = optimizer == "fang" ? 0.1 : 1.0;
     Trainer trainer(std::move(machine), BatchStream(data, {.batch = 60}, Key(2)), make_negative_phase("exact", {}),
-                    std::move(metric), {.rate_bias = 1, .rate_weights = 1, .schedule = Schedule::constant},
+                    std::move(metric), {.rate_bias = rate, .rate_weights = rate, .schedule = Schedule::constant},
                     {.updates = optimizer == "sgd" ? 3000 : 1000, .averaging = 1, .seed = 3});
     while (!trainer.finished()) trainer.step();
     EXPECT_LT(trainer.gradient_norm(), 1e-3);

@@ -61,6 +61,21 @@ TEST_P(UnitContract, LogPartitionIsTheSumOverAllStates) {
   expect_close(unit->log_partition(field, parameters), support::to_tensor({expected})[0], 1e-12);
 }
 
+TEST_P(UnitContract, PairLogPartitionsAreThoseOfAllSums) {
+  const std::int64_t width = unit->width();
+  const at::Tensor first = normal(Key(91), {5, width}, at::kDouble), second = normal(Key(92), {3, width}, at::kDouble);
+  for (const double scale : {1.0, 400.0}) {
+    const at::Tensor pairs = unit->pair_log_partitions(scale * first, second, parameters);
+    ASSERT_EQ(pairs.sizes(), at::IntArrayRef({5, 3}));
+    for (std::int64_t a = 0; a < 5; ++a)
+      for (std::int64_t b = 0; b < 3; ++b) {
+        const double expected =
+            unit->log_partition((scale * first[a] + second[b]).unsqueeze(0), parameters).item<double>();
+        EXPECT_NEAR(pairs[a][b].item<double>(), expected, 1e-11 * (1 + std::abs(expected)));
+      }
+  }
+}
+
 TEST_P(UnitContract, MeanIsTheAverageOverAllStates) {
   const at::Tensor values = support::to_tensor(points().rows);
   std::vector<at::Tensor> expected;
