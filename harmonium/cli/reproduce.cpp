@@ -19,6 +19,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"fisher", reproduce_fisher},
     {"calibration", reproduce_calibration},
     {"annealing", reproduce_annealing},
+    {"samples", reproduce_samples},
 };
 
 int list_experiments(const CommonOptions& common) {
