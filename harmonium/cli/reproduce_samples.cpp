@@ -252,7 +252,9 @@ ReportContent page_of(const SamplesPlan& plan, const TrainingExperiment& experim
       gallery.caption += format("Nearest labelled row {} away. ", fixed_number(*distance, 2));
     gallery.caption += format("{} changes of class per chain and 100 sweeps. Shown is E[v | h].",
                               cell(seen.number("jumps_per_100_steps"), 2));
-    gallery.picture = tile_images(seen.visible, seen.image.value_or(near_square_shape(seen.visible.size(1))));
+    TileOptions tiles;
+    tiles.columns = 8;  // narrow enough for two to stand side by side
+    gallery.picture = tile_images(seen.visible, seen.image.value_or(near_square_shape(seen.visible.size(1))), tiles);
     page.galleries.push_back(std::move(gallery));
   }
   page.tables.insert(page.tables.begin(), std::move(table));

@@ -88,7 +88,10 @@ class ParallelTemperingChains final : public Chains {
         format("exchanges between {} rungs accepted with probability {:.2f} or more; {} round trips ({} "
                "per chain)",
                chains_.ladder().size(), least, found.round_trips, short_number(trips))};
-    if (least < 0.1) notes.sentences.push_back("exchanges are rare: more --rungs would let states travel further");
+    if (least < 0.1)
+      notes.sentences.push_back("exchanges are rare: more --rungs would let states travel further");
+    else if (found.round_trips == 0)
+      notes.sentences.push_back("no state has been to the base and back yet: more steps are needed for it to help");
     return notes;
   }
 
