@@ -15,8 +15,8 @@ namespace harmonium::cli {
 namespace {
 
 constexpr int quickly_enumerated_bits = 20;
-// Steps grow with the square of the range of log f: beyond this many units they do not come to an end.
-constexpr std::int64_t most_units = 150;
+// Steps grow with the square of the range of log f. Models of the digits with 144 units take a minute or two.
+constexpr std::int64_t most_units = 200;
 
 std::vector<double> to_vector(const at::Tensor& values) {
   const at::Tensor flat = values.to(at::kDouble).contiguous();
@@ -59,7 +59,7 @@ int sample_density(const Model& model, const DensityOptions& options, const Comm
   std::int64_t units = 0;
   for (const Layer& layer : model.machine.layers()) units += layer.unit->width();
   require(units <= most_units,
-          "wang_landau is for small machines: this one has {} units, and beyond {} it does not come to an end. Use "
+          "wang_landau is for small machines: this one has {} units, and {} is where it becomes too slow. Use "
           "`harmonium evaluate` for log Z, and --sampler parallel_tempering for samples",
           units, most_units);
   limit_threads(common, 500.0 * static_cast<double>(units));
