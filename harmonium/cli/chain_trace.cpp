@@ -11,6 +11,8 @@ namespace harmonium::cli {
 namespace {
 
 constexpr std::int64_t most_directions = 5;
+// With fewer, what they leave out of the data says little.
+constexpr std::int64_t fewest_chains = 10;
 
 // Of all weights that the first layer has.
 at::Tensor leading_directions(const BoltzmannMachine& machine) {
@@ -48,6 +50,7 @@ void ChainTrace::observe(const State& state, double seconds) {
   log_f_.push_back(log_f(machine_, state));
   activity_.push_back(state.layers[0].mean(1));
   projections_.push_back(at::mm(state.layers[0], directions_));
+  last_ = state.layers[0];
   if (classes_ == nullptr) return;
   const NearestLabelled::Assignment found = classes_->assign(state);
   modes_.push_back(found.label);
@@ -74,12 +77,18 @@ Diagnosis ChainTrace::diagnose(Chains::Notes notes) const {
   if (classes_ == nullptr) return result;
   result.jumps = count_jumps(at::stack(modes_, 1), classes_->classes());
   result.how_assigned = classes_->how();
-  result.assignment_accuracy = result.nearest = result.nearest_of_data = std::nan("");
+  for (double* const each : {&result.assignment_accuracy, &result.nearest, &result.nearest_of_data, &result.left_out,
+                             &result.left_out_by_data})
+    *each = std::nan("");
   if (const auto& nearest = classes_->nearest()) {
     const auto among_themselves = nearest->leave_one_out();
     result.assignment_accuracy = among_themselves.accuracy;
     result.nearest_of_data = among_themselves.mean_distance;
     result.nearest = distance_ / static_cast<double>(result.steps);
+    if (result.chains >= fewest_chains && result.chains < nearest->rows()) {
+      result.left_out = nearest->distance_to_nearest_of(last_);
+      result.left_out_by_data = nearest->distance_to_first(result.chains);
+    }
   }
   return result;
 }
@@ -107,7 +116,9 @@ nlohmann::ordered_json Diagnosis::to_json() const {
                        {"fraction_visited_per_chain", jumps->visited_per_chain},
                        {"histogram", histogram},
                        {"mean_distance_to_nearest_row", number_or_null(nearest)},
-                       {"mean_distance_of_rows_to_each_other", number_or_null(nearest_of_data)}};
+                       {"mean_distance_of_rows_to_each_other", number_or_null(nearest_of_data)},
+                       {"mean_distance_of_rows_to_nearest_chain", number_or_null(left_out)},
+                       {"mean_distance_of_rows_to_as_many_rows", number_or_null(left_out_by_data)}};
   }
   json["sampler"] = notes.numbers;
   return json;
@@ -140,6 +151,9 @@ std::vector<std::string> Diagnosis::sentences() const {
     if (std::isfinite(nearest))
       all.push_back(format("nearest labelled row {:.2f} away on average; labelled rows are {:.2f} from each other",
                            nearest, nearest_of_data));
+    if (std::isfinite(left_out))
+      all.push_back(format("labelled rows {:.2f} from the nearest of the {} chains; from as many other rows {:.2f}",
+                           left_out, chains, left_out_by_data));
   }
   all.insert(all.end(), notes.sentences.begin(), notes.sentences.end());
   return all;

@@ -25,6 +25,8 @@ struct Diagnosis {
   std::string how_assigned = {};
   double assignment_accuracy = 0;           // of nearest rows among themselves; NaN for a label layer
   double nearest = 0, nearest_of_data = 0;  // mean distance of states to the nearest row, and of rows to other rows
+  // Mean distance of labelled rows to the nearest of the chains' last states, and to the nearest of as many other rows.
+  double left_out = 0, left_out_by_data = 0;
   Chains::Notes notes = {};
 
   [[nodiscard]] nlohmann::ordered_json to_json() const;
@@ -46,6 +48,7 @@ class ChainTrace {
   const ClassAssigner* classes_;
   at::Tensor directions_;  // visible × directions
   std::vector<at::Tensor> log_f_, activity_, projections_, modes_;
+  at::Tensor last_;  // visible layer
   double seconds_ = 0, distance_ = 0;
 };
 

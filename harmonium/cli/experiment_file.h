@@ -53,7 +53,7 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
 int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "annealing"; see annealing_experiment.h.
 int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& options);
-// kind = "samples"; see reproduce_samples.cpp.
+// kind = "samples"; see samples_experiment.h.
 int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

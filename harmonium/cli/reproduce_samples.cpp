@@ -1,19 +1,10 @@
-// Experiments of kind "samples": several ways to train, seen by what their models draw.
-//
-// All keys of kind "training" (training_experiment.h), and
-//   [samples]  sampler, starts = ["data", "noise"], count, sweeps, trace, rungs, fast_rate, fast_decay, seed,
-//              labels (data that tell classes; else the run's own), order = [runs from best to worst]
-//   [samples.quick]  any of these, for --quick
-// Every run is trained and judged; then chains are started from each place, left alone for `sweeps` steps, watched for
-// `trace` steps, and shown. `order` is held against the log-likelihood, and against how near to data chains come that
-// did not start there.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "harmonium/cli/compared_runs.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/sample_session.h"
+#include "harmonium/cli/samples_experiment.h"
 #include "harmonium/cli/training_experiment.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/data/formats/npy.h"
@@ -25,53 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
-
-struct SamplesPlan {
-  DrawPlan draw;
-  std::vector<std::string> starts = {"data", "noise"}, order;
-  std::string labels;
-};
-
-void assign_samples(SamplesPlan& plan, const toml::table& table, const ExperimentFile& file) {
-  for (const auto& [key, node] : table) {
-    const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&, &found = key, &value = node](std::string_view name, auto& field) {
-      if (found.str() == name) assign_toml(field, value, where);
-      return found.str() == name;
-    };
-    require(key.str() == "quick" || take("sampler", plan.draw.sampler.name) || take("starts", plan.starts) ||
-                take("count", plan.draw.chains) || take("sweeps", plan.draw.sweeps) || take("trace", plan.draw.trace) ||
-                take("rungs", plan.draw.sampler.rungs) || take("fast_rate", plan.draw.sampler.fast_rate) ||
-                take("fast_decay", plan.draw.sampler.fast_decay) || take("seed", plan.draw.seed) ||
-                take("labels", plan.labels) || take("order", plan.order),
-            "{}: no such entry of [samples]; there are: sampler, starts, count, sweeps, trace, rungs, fast_rate, "
-            "fast_decay, seed, labels, order, quick",
-            where);
-  }
-}
-
-SamplesPlan parse_samples(const ExperimentFile& file, bool quick) {
-  SamplesPlan plan;
-  plan.draw.trace = 200;
-  const toml::node* node = file.table.get("samples");
-  require(node != nullptr, "{}: an experiment of kind samples needs a table [samples]", file.source);
-  const toml::table& table = as_table(*node, place_in(file.source, "samples", *node));
-  assign_samples(plan, table, file);
-  if (const toml::node* shorter = table.get("quick")) {
-    SamplesPlan ignored;  // wrong keys show without --quick too
-    assign_samples(quick ? plan : ignored, as_table(*shorter, place_in(file.source, "quick", *shorter)), file);
-  }
-  require(!plan.starts.empty(), "{}: [samples] needs starts, such as [\"data\", \"noise\"]", file.source);
-  for (const std::string& start : plan.starts) {
-    DrawPlan each = plan.draw;
-    each.start = start;
-    check(each);
-  }
-  require(!find_sampler(plan.draw.sampler.name).single_chain, "{}: sampler = \"{}\" has one chain and no start to tell",
-          file.source, plan.draw.sampler.name);
-  require(plan.draw.trace > 0, "{}: trace = 0 leaves nothing to measure", file.source);
-  return plan;
-}
 
 // Samples of one run from one start: numbers, and the pictures beside.
 struct Seen {
@@ -96,7 +40,8 @@ ordered_json question_of(const DrawPlan& plan, const std::string& labels) {
           {"fast_rate", plan.sampler.fast_rate},
           {"fast_decay", plan.sampler.fast_decay},
           {"seed", plan.seed},
-          {"labels", labels}};
+          {"labels", labels},
+          {"measures", 2}};  // counted up when they change, so that earlier ones are not taken for these
 }
 
 // What was drawn in an earlier sitting is found again by its files.
@@ -168,14 +113,13 @@ std::vector<Ordering> orderings(const SamplesPlan& plan, const std::vector<Compa
   }
   result.push_back(likelihood);
   for (const std::string& start : plan.starts) {
-    if (start == "data") continue;  // a chain that does not move stays near data whatever the model is
-    Ordering distance{.what = "distance of samples from " + start + " to the nearest training case",
-                      .values = {},
-                      .larger_is_better = false};
+    if (start == "data") continue;  // chains that do not move are as spread as data whatever the model is
+    Ordering distance{
+        .what = "distance of data to the nearest sample from " + start, .values = {}, .larger_is_better = false};
     for (const std::string& name : plan.order)
       for (const Seen& seen : all)
         if (seen.run == name && seen.start == start)
-          if (const auto value = seen.number("mean_distance_to_nearest_row"))
+          if (const auto value = seen.number("mean_distance_of_rows_to_nearest_chain"))
             distance.values.emplace_back(name, *value);
     if (distance.values.size() == plan.order.size()) result.push_back(distance);
   }
@@ -205,10 +149,17 @@ ordered_json sample_rows(const SamplesPlan& plan, const std::vector<Seen>& all) 
                                    find_sampler(plan.draw.sampler.name).name, seen.start, plan.draw.sweeps);
     const ordered_json classes = seen.diagnosis.value("classes", ordered_json::object());
     add(who + "mean distance to the nearest labelled row", classes.value("mean_distance_to_nearest_row", none));
+    add(who + "mean distance of labelled rows to the nearest sample",
+        classes.value("mean_distance_of_rows_to_nearest_chain", none));
     add(who + "changes of class per chain and 100 sweeps", classes.value("jumps_per_100_steps", none));
     add(who + "classes visited", classes.value("visited", none));
     add(who + "slowest autocorrelation time, in sweeps", seen.diagnosis["slowest_autocorrelation_time"]);
   }
+  if (!all.empty())
+    add(format("labelled rows: mean distance to the nearest of {} others", plan.draw.chains),
+        all.front()
+            .diagnosis.value("classes", ordered_json::object())
+            .value("mean_distance_of_rows_to_as_many_rows", none));
   if (!all.empty())
     add("labelled rows: mean distance to the nearest other one",
         all.front()
@@ -228,8 +179,13 @@ ReportContent page_of(const SamplesPlan& plan, const TrainingExperiment& experim
   Table table;
   table.id = "samples";
   table.title = format("Samples by {}, after {} sweeps", find_sampler(plan.draw.sampler.name).name, plan.draw.sweeps);
-  table.header = {
-      "run", "start", "distance to data", "changes of class / 100 sweeps", "classes", "slowest time, sweeps"};
+  table.header = {"run",
+                  "start",
+                  "distance to data",
+                  "of data to samples",
+                  "changes of class / 100 sweeps",
+                  "classes",
+                  "slowest time, sweeps"};
   table.caption = format(
       "Watched for {} sweeps of {} chains. Class and distance: {}. These rows are {} from each other "
       "on average, and independent states would change class {} times in 100 sweeps.",
@@ -238,6 +194,7 @@ ReportContent page_of(const SamplesPlan& plan, const TrainingExperiment& experim
       cell(all.front().number("jumps_per_100_if_independent"), 0));
   for (const Seen& seen : all) {
     table.rows.push_back({seen.run, seen.start, cell(seen.number("mean_distance_to_nearest_row"), 2),
+                          cell(seen.number("mean_distance_of_rows_to_nearest_chain"), 2),
                           cell(seen.number("jumps_per_100_steps"), 2),
                           cell(seen.number("visited"), 0) + " of " + cell(seen.number("classes"), 0),
                           fixed_number(seen.diagnosis["slowest_autocorrelation_time"].get<double>(), 1)});
@@ -249,7 +206,9 @@ ReportContent page_of(const SamplesPlan& plan, const TrainingExperiment& experim
       gallery.caption = format("Log-likelihood of {}: {}. ", run.evaluations.back().data,
                                headline(*run.evaluations.back().log_likelihood));
     if (const auto distance = seen.number("mean_distance_to_nearest_row"))
-      gallery.caption += format("Nearest labelled row {} away. ", fixed_number(*distance, 2));
+      gallery.caption +=
+          format("Nearest labelled row {} away; labelled rows {} from the nearest sample. ", fixed_number(*distance, 2),
+                 cell(seen.number("mean_distance_of_rows_to_nearest_chain"), 2));
     gallery.caption += format("{} changes of class per chain and 100 sweeps. Shown is E[v | h].",
                               cell(seen.number("jumps_per_100_steps"), 2));
     TileOptions tiles;
@@ -319,9 +278,11 @@ int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& option
   }
   fmt::print("{}", likelihood_table(*runs));
   for (const Seen& seen : all)
-    fmt::print("{} from {}: nearest labelled row {} away, {} changes of class per chain and 100 sweeps\n", seen.run,
-               seen.start, cell(seen.number("mean_distance_to_nearest_row"), 2),
-               cell(seen.number("jumps_per_100_steps"), 2));
+    fmt::print(
+        "{} from {}: nearest labelled row {} away, labelled rows {} from the nearest sample, {} changes of class per "
+        "chain and 100 sweeps\n",
+        seen.run, seen.start, cell(seen.number("mean_distance_to_nearest_row"), 2),
+        cell(seen.number("mean_distance_of_rows_to_nearest_chain"), 2), cell(seen.number("jumps_per_100_steps"), 2));
   for (const Ordering& each : orders) fmt::print("{}\n", sentence(each));
   fmt::print("results  {}\npage     {}\n", results.string(), page.string());
   return 0;

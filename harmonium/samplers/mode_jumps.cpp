@@ -34,6 +34,16 @@ NearestLabelled::LeaveOneOut NearestLabelled::leave_one_out() const {
           square.clamp_min(0).sqrt().mean().item<double>()};
 }
 
+double NearestLabelled::distance_to_nearest_of(const at::Tensor& states) const {
+  return at::amin(squared_distances(states), 0).clamp_min(0).sqrt().mean().item<double>();
+}
+
+double NearestLabelled::distance_to_first(std::int64_t count) const {
+  require(count >= 1 && count < rows(), "a distance to the first {} rows needs more than those", count);
+  const at::Tensor squared = squared_distances(rows_.narrow(0, 0, count)).narrow(1, count, rows() - count);
+  return at::amin(squared, 0).clamp_min(0).sqrt().mean().item<double>();
+}
+
 std::int64_t ModeJumps::visited() const { return histogram.gt(0).sum().item<std::int64_t>(); }
 
 double ModeJumps::per_hundred() const {

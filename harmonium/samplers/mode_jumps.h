@@ -28,6 +28,11 @@ class NearestLabelled {
     double accuracy = 0, mean_distance = 0;
   };
   [[nodiscard]] LeaveOneOut leave_one_out() const;
+  // The other way round: mean distance of the rows to the nearest state. Large where states leave out a part of the
+  // data, however near to data each of them is.
+  [[nodiscard]] double distance_to_nearest_of(const at::Tensor& states) const;
+  // The same of all other rows to the first `count`, for comparison.
+  [[nodiscard]] double distance_to_first(std::int64_t count) const;
 
  private:
   [[nodiscard]] at::Tensor squared_distances(const at::Tensor& states) const;

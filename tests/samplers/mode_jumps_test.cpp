@@ -56,6 +56,17 @@ TEST(NearestLabelled, KnowsHowOftenItIsWrong) {
   EXPECT_NEAR(found.mean_distance, (1 + 1 + 1.2 + 1 + 1) / 5, 1e-6);
 }
 
+// A state amid one cloud is near to it, but the other cloud is far from all states.
+TEST(NearestLabelled, SeesWhatStatesLeaveOut) {
+  const at::Tensor known = at::tensor({0., 1., 10., 12.}).view({4, 1});
+  const NearestLabelled nearest(known, at::tensor({0, 0, 1, 1}, at::kLong));
+  EXPECT_NEAR(nearest.distance_to_nearest_of(at::tensor({0., 2.}).view({2, 1})), (0 + 1 + 8 + 10) / 4.0, 1e-5);
+  EXPECT_NEAR(nearest.distance_to_nearest_of(at::tensor({0., 11.}).view({2, 1})), (0 + 1 + 1 + 1) / 4.0, 1e-5);
+  EXPECT_NEAR(nearest.distance_to_first(2), (9 + 11) / 2.0, 1e-5);
+  EXPECT_NEAR(nearest.distance_to_first(3), 2, 1e-5);
+  EXPECT_NE(support::message_of([&] { static_cast<void>(nearest.distance_to_first(4)); }), "");
+}
+
 TEST(NearestLabelled, RefusesRowsWithoutLabels) {
   EXPECT_NE(support::message_of([] { NearestLabelled(at::zeros({3, 2}), at::zeros({2}, at::kLong)); }), "");
   EXPECT_NE(support::message_of([] { NearestLabelled(at::zeros({2, 2}), at::tensor({0, -1}, at::kLong)); }), "");
