@@ -55,5 +55,7 @@ int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& op
 int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "search"; see search_experiment.h.
 int reproduce_search(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "samples"; see samples_experiment.h.
+int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

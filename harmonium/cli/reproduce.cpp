@@ -20,6 +20,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"calibration", reproduce_calibration},
     {"annealing", reproduce_annealing},
     {"search", reproduce_search},
+    {"samples", reproduce_samples},
 };
 
 int list_experiments(const CommonOptions& common) {

@@ -134,8 +134,7 @@ bool run_stages(std::vector<Stage>& stages, const TrainingExperiment& experiment
 }
 
 nlohmann::ordered_json results_of(const ExperimentFile& file, const TrainingExperiment& experiment,
-                                  const std::vector<Stage>& stages, const std::vector<ComparedRun>& runs,
-                                  const ReproduceOptions& options) {
+                                  const std::vector<ComparedRun>& runs, const ReproduceOptions& options) {
   nlohmann::ordered_json not_measured = nlohmann::ordered_json::array();
   for (const Verdict& verdict : verdicts(runs, experiment.expected))
     if (!verdict.measured) not_measured.push_back(verdict.sentence());
@@ -144,23 +143,23 @@ nlohmann::ordered_json results_of(const ExperimentFile& file, const TrainingExpe
           {"measured", measured_rows(runs, experiment.expected)},
           {"not_measured", not_measured},
           {"commands", {format("harmonium reproduce {}{}", options.name, options.quick ? " --quick" : "")}},
-          {"seed", stages.front().config.seed},
+          {"seed", experiment.runs.front().config.seed},
           {"machine", machine_text()},
           {"date", today()}};
 }
 
 }  // namespace
 
-int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options) {
-  const TrainingExperiment experiment = parse_training_experiment(file, options.quick);
+std::optional<std::vector<ComparedRun>> train_and_judge(const ExperimentFile& file,
+                                                        const TrainingExperiment& experiment,
+                                                        const ReproduceOptions& options) {
   for (const JudgingData& each : experiment.judging_data()) (void)open_dataset(each.spec, {.limit = each.limit});
   std::vector<Stage> stages;
   for (const PlannedRun& run : experiment.runs) stages.push_back(prepare_stage(run, options.out));
   if (!options.common.json) print_plan(file, experiment, stages, options);
   watch_interrupts();
   std::vector<std::vector<Evaluation>> answers;
-  if (!run_stages(stages, experiment, options.common, answers)) return stopped_experiment(options);
-
+  if (!run_stages(stages, experiment, options.common, answers)) return std::nullopt;
   std::vector<std::string> folders;
   for (const Stage& stage : stages) folders.push_back(stage.folder.string());
   std::vector<ComparedRun> runs = read_compared_runs(folders);
@@ -170,9 +169,17 @@ int reproduce_training(const ExperimentFile& file, const ReproduceOptions& optio
     std::ranges::stable_sort(runs[i].evaluations, {},
                              [&](const Evaluation& each) { return each.data != experiment.test; });
   }
+  return runs;
+}
+
+int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options) {
+  const TrainingExperiment experiment = parse_training_experiment(file, options.quick);
+  const std::optional<std::vector<ComparedRun>> trained = train_and_judge(file, experiment, options);
+  if (!trained) return stopped_experiment(options);
+  const std::vector<ComparedRun>& runs = *trained;
 
   const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json measured = results_of(file, experiment, stages, runs, options);
+  const nlohmann::ordered_json measured = results_of(file, experiment, runs, options);
   write_file_atomically(results, measured.dump(1) + "\n");
   ReportContent content = comparison_report(runs, experiment.expected);
   content.title = measured["title"];

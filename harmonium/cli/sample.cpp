@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/progress.h"
+#include "harmonium/cli/sample_density.h"
+#include "harmonium/cli/sample_session.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
 #include "harmonium/report/picture.h"
-#include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/model_file.h"
 
 namespace harmonium::cli {
@@ -15,11 +15,13 @@ namespace {
 
 struct SampleOptions {
   CommonOptions common;
-  std::string model, out = "samples.png";
-  std::int64_t count = 100, sweeps = 1000;
+  DrawPlan plan;
+  std::string model, out, data, labels;
+  std::optional<std::int64_t> asked;  // -n; else 100, or 10 chains
+  std::int64_t count = 0;             // what that comes to
+  double bin_width = 0.5;
   std::vector<std::string> clamp;
-  bool means = false;
-  std::uint64_t seed = 0;
+  bool diagnose = false;
 };
 
 std::string layer_names(const BoltzmannMachine& machine) {
@@ -59,70 +61,182 @@ void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUn
   known[0] = rows;
 }
 
-int sample(const SampleOptions& options) {
+// How many chains, and how many states of each: one state of many chains where the user does not say.
+void share_out(SampleOptions& options, const SamplerKind& kind) {
+  DrawPlan& plan = options.plan;
+  require(options.asked.value_or(1) >= 1, "-n {}: at least one sample is needed", options.asked.value_or(1));
+  require(plan.per_chain >= 0, "--per-chain {}: take at least one state of each chain", plan.per_chain);
+  constexpr std::int64_t default_count = 100, default_chains = 10;
+  if (kind.single_chain) {
+    options.count = options.asked.value_or(default_count);
+    require(plan.per_chain == 0 || plan.per_chain == options.count,
+            "--per-chain {}: {} is one chain, all {} states are taken of it", plan.per_chain, kind.name, options.count);
+    plan.chains = 1;
+    plan.per_chain = options.count;
+    return;
+  }
+  if (plan.per_chain == 0) plan.per_chain = 1;
+  options.count = options.asked.value_or(plan.per_chain == 1 ? default_count : default_chains * plan.per_chain);
+  require(options.count % plan.per_chain == 0, "-n {} cannot be shared out by --per-chain {}; {} can", options.count,
+          plan.per_chain, (options.count / plan.per_chain + 1) * plan.per_chain);
+  plan.chains = options.count / plan.per_chain;
+}
+
+KnownUnits known_units(const SampleOptions& options, const SamplerKind& kind, const BoltzmannMachine& machine) {
+  KnownUnits known(machine.layers().size());
+  require(options.clamp.empty() || kind.clamps,
+          "--clamp {}: units can be held with --sampler gibbs only, and this is {}", options.clamp.front(), kind.name);
+  for (const std::string& text : options.clamp) add_known(text, machine, known);
+  if (known[0].defined() && known[0].size(0) > 1)
+    require(known[0].size(0) == options.plan.chains, "--clamp: the file has {} rows, but {} are asked for (-n)",
+            known[0].size(0),
+            options.plan.chains == options.count ? format("{} samples", options.count)
+                                                 : format("{} chains", options.plan.chains));
+  return known;
+}
+
+// What tells the class of a state: the model's own label layer, labelled rows given, or those of the run.
+std::optional<ClassAssigner> class_assigner(const SampleOptions& options, const BoltzmannMachine& machine) {
+  if (!options.diagnose || options.labels == "none") return std::nullopt;
+  if (!options.labels.empty()) return ClassAssigner(machine, {.spec = options.labels});
+  if (const auto layer = label_layer(machine)) return ClassAssigner(machine, *layer);
+  try {
+    if (const auto source = find_data(options.data, options.model)) return ClassAssigner(machine, *source);
+  } catch (const Error&) {
+    // Nobody has asked for classes: data without labels, or that have moved, are no mistake.
+  }
+  return std::nullopt;
+}
+
+void write_samples(const SampleOptions& options, const Model& model, const at::Tensor& visible) {
+  if (options.out.ends_with(".npy")) {
+    write_file_atomically(options.out, encode_npy(visible));
+    return;
+  }
+  const DrawPlan& plan = options.plan;
+  TileOptions tiles;
+  if (plan.chains > 1 && plan.per_chain > 1) tiles.columns = plan.per_chain;  // a chain per row
+  write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1))), tiles));
+}
+
+int sample(SampleOptions options) {
   watch_interrupts();
   const Model model = read_model(options.model);
   const BoltzmannMachine& machine = model.machine;
-  require(options.count >= 1, "-n {}: at least one sample is needed", options.count);
-  require(options.sweeps >= 0, "--sweeps {}: the number of sweeps cannot be negative", options.sweeps);
-  const bool array = options.out.ends_with(".npy");
-  require(array || options.out.ends_with(".png"), "--out {}: the name must end in .png or .npy", options.out);
+  if (options.plan.sampler.name == "wang_landau") {
+    require(options.clamp.empty(), "--clamp {}: units can be held with --sampler gibbs only, and this is wang_landau",
+            options.clamp.front());
+    return sample_density(model,
+                          {.model = options.model,
+                           .out = options.out.empty() ? "density.html" : options.out,
+                           .bin_width = options.bin_width,
+                           .seed = options.plan.seed},
+                          options.common);
+  }
+  if (options.out.empty()) options.out = "samples.png";
+  const SamplerKind& kind = find_sampler(options.plan.sampler.name);
+  options.plan.sampler.name = kind.name;
+  share_out(options, kind);
+  if (!options.diagnose) options.plan.trace = 0;
+  check(options.plan);
+  require(options.out.ends_with(".npy") || options.out.ends_with(".png"), "--out {}: the name must end in .png or .npy",
+          options.out);
+  const KnownUnits known = known_units(options, kind, machine);
+  limit_threads(options.common, static_cast<double>(options.plan.chains * machine.parameters().dimension()));
 
-  KnownUnits known(machine.layers().size());
-  for (const std::string& text : options.clamp) add_known(text, machine, known);
-  if (known[0].defined() && known[0].size(0) > 1)
-    require(known[0].size(0) == options.count, "--clamp: the file has {} rows, but -n asks for {} samples",
-            known[0].size(0), options.count);
-  limit_threads(options.common, static_cast<double>(options.count * machine.parameters().dimension()));
-  const Key key(options.seed);
-  State state = machine.independent_sample(key.fold_in(0), options.count);
-  {
-    ProgressBar bar("sampling", options.common.json);
-    for (std::int64_t sweep = 0; sweep < options.sweeps; ++sweep) {
-      if (interrupted()) throw RunFailure("interrupted; nothing was written");
-      conditional_gibbs(machine, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)), 1, known);
-      bar.show(sweep + 1, options.sweeps, 0, "");
-    }
+  std::optional<TestData> data;
+  if (needs_data(options.plan) || !options.data.empty()) {
+    const auto source = find_data(options.data, options.model);
+    require(source.has_value(),
+            "{} needs the data that the model was trained on, and {} lies in no run folder that would name them: give "
+            "--data",
+            options.plan.start == "data" ? "--start data" : "--sampler " + options.plan.sampler.name, options.model);
+    data = open_steering_data(*source, machine);
   }
-  at::Tensor visible = state.layers[0];
-  if (options.means) {
-    visible = machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
-    if (known[0].defined()) visible = at::where(known[0].isnan(), visible, known[0]);
+  const std::optional<ClassAssigner> classes = class_assigner(options, machine);
+  const Drawn drawn = draw(model, options.plan, data ? &data->state : nullptr, classes ? &*classes : nullptr, known,
+                           "sampling", options.common.json);
+  write_samples(options, model, drawn.visible);
+  const std::int64_t sweeps = kind.markov ? options.plan.sweeps : 0;
+  if (options.common.json) {
+    nlohmann::ordered_json result = {{"model", options.model},    {"sampler", kind.name},
+                                     {"samples", options.count},  {"chains", options.plan.chains},
+                                     {"sweeps", sweeps},          {"start", options.plan.start},
+                                     {"seed", options.plan.seed}, {"out", options.out}};
+    if (data) result["data"] = {{"name", data->spec}, {"rows", data->rows}, {"binarization", data->binarization}};
+    if (drawn.diagnosis)
+      result["diagnosis"] = drawn.diagnosis->to_json();
+    else
+      result["notes"] = drawn.notes.numbers;
+    print_json(result);
+    return 0;
   }
-  if (array)
-    write_file_atomically(options.out, encode_npy(visible));
+  for (const std::string& sentence : drawn.diagnosis ? drawn.diagnosis->sentences() : drawn.notes.sentences)
+    fmt::print("{}\n", sentence);
+  if (kind.markov)
+    fmt::print("{} samples after {} sweeps  {}\n", options.count, sweeps, options.out);
   else
-    write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1)))));
-  if (options.common.json)
-    print_json({{"model", options.model},
-                {"samples", options.count},
-                {"sweeps", options.sweeps},
-                {"seed", options.seed},
-                {"out", options.out}});
-  else
-    fmt::print("{} samples after {} sweeps  {}\n", options.count, options.sweeps, options.out);
+    fmt::print("{} independent samples  {}\n", options.count, options.out);
   return 0;
+}
+
+std::string sampler_help() {
+  std::string text;
+  for (const SamplerKind& kind : sampler_kinds())
+    text += format("{}{}{} ({}); ", kind.name, *kind.alias == '\0' ? "" : " or ", kind.alias, kind.help);
+  return text + "wang_landau (density of states and log Z of a small model)";
 }
 
 }  // namespace
 
 void add_sample(CLI::App& app) {
   auto options = std::make_shared<SampleOptions>();
-  CLI::App* command = add_command(app, "sample", "Draw from a model by Gibbs sampling",
-                                  "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
-                                  "  harmonium sample runs/joint --clamp label=3 --means --out threes.png\n"
-                                  "  harmonium sample runs/mnist --clamp halves.npy -n 16 --out filled.npy\n",
-                                  options->common, [options] { return sample(*options); });
+  options->plan.per_chain = 0;
+  options->plan.trace = 1000;
+  DrawPlan& plan = options->plan;
+  CLI::App* command =
+      add_command(app, "sample", "Draw from a model, and see how well its chains mix",
+                  "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
+                  "  harmonium sample runs/joint --clamp label=3 --means --out threes.png\n"
+                  "  harmonium sample runs/mnist --clamp halves.npy -n 16 --out filled.npy\n"
+                  "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
+                  "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
+                  "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n",
+                  options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();
-  command->add_option("-n,--count", options->count, "how many samples")->capture_default_str();
-  command->add_option("--sweeps", options->sweeps, "Gibbs sweeps before they are taken")->capture_default_str();
+  command->add_option("--sampler", plan.sampler.name, sampler_help())->capture_default_str();
+  command->add_option("-n,--count", options->asked, "how many samples (default: 100, or 10 chains)");
+  command->add_option("--sweeps", plan.sweeps, "steps before they are taken")->capture_default_str();
+  command->add_option("--per-chain", plan.per_chain,
+                      "states taken of each chain, one chain per row of the picture (default: 1; herding: all)");
+  command->add_option("--every", plan.every, "steps between states of one chain")->capture_default_str();
+  command
+      ->add_option("--start", plan.start,
+                   "biases: each unit by its own bias; noise: a coin for each; data: rows of the data")
+      ->capture_default_str();
+  command->add_flag("--diagnose", options->diagnose,
+                    "watch the chains: autocorrelation times, effective samples per second, changes of class, and what "
+                    "the sampler says of itself");
+  command->add_option("--trace", plan.trace, "diagnose: steps that are watched")->capture_default_str();
+  command->add_option("--labels", options->labels,
+                      "diagnose: labelled data; a state has the class of the nearest row (default: the model's label "
+                      "layer, or the data of the run; none)");
+  command->add_option("--data", options->data,
+                      "herding, rates_fpcd, --start data: the data (default: those the run has learnt)");
+  command->add_option("--rungs", plan.sampler.rungs,
+                      "parallel_tempering, tempered_transitions: inverse temperatures, both ends counted (default: 20, "
+                      "50)");
+  command->add_option("--fast-rate", plan.sampler.fast_rate, "rates_fpcd: learning rate of the fast weights (0: gibbs)")
+      ->capture_default_str();
+  command->add_option("--fast-decay", plan.sampler.fast_decay, "rates_fpcd: what is left of them after a step")
+      ->capture_default_str();
+  command->add_option("--bin-width", options->bin_width, "wang_landau: nats of log f")->capture_default_str();
   command->add_option("--clamp", options->clamp,
-                      "hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
-  command->add_flag("--means", options->means, "give E[v | h] instead of drawn values");
-  command->add_option("--out", options->out, "x.png or x.npy")->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of the chains")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+                      "gibbs: hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
+  command->add_flag("--means", plan.means, "give E[v | h] instead of drawn values");
+  command->add_option("--out", options->out,
+                      "x.png or x.npy (default: samples.png); wang_landau: x.html or x.json (default: density.html)");
+  command->add_option("--seed", plan.seed, "seed of the chains")->capture_default_str()->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace harmonium::cli

@@ -13,11 +13,11 @@ namespace {
 State observed_state(const BoltzmannMachine& machine, const Dataset& data, const std::string& spec) {
   std::vector<at::Tensor> values = {data.to_float()};
   if (machine.observed().size() == 2) {
-    require(data.labels.defined(), "evaluate: the model has a label layer, and {} has no labels", spec);
+    require(data.labels.defined(), "the model has a label layer, and {} has no labels", spec);
     values.push_back(at::one_hot(data.labels, machine.unit(machine.observed()[1]).width()).to(at::kFloat));
   }
   const std::string complaint = machine.unit(0).complaint(values[0]);
-  require(complaint.empty(), "evaluate: {}: {}", spec, complaint);
+  require(complaint.empty(), "{}: {}", spec, complaint);
   return machine.observe(values);
 }
 
@@ -32,7 +32,7 @@ std::string protocol_text(Binarization binarization, std::uint64_t seed, int dra
 TestData open_test_data(const JudgingData& from, const TestDataOptions& options, const BoltzmannMachine& machine) {
   require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
   Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
-  require(data.columns() == machine.unit(0).width(), "evaluate: {} has {} columns, the model has {} visible units",
+  require(data.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units",
           from.spec, data.columns(), machine.unit(0).width());
   const bool binary_units = machine.unit(0).spec().starts_with("bernoulli");
   Binarization binarization = Binarization::none;

@@ -7,6 +7,8 @@
 //   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
 #pragma once
 
+#include <optional>
+
 #include "harmonium/cli/experiment_file.h"
 #include "harmonium/cli/judge.h"
 #include "harmonium/report/comparison.h"
@@ -30,5 +32,11 @@ struct TrainingExperiment {
 };
 
 [[nodiscard]] TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool quick);
+
+// Says what it is about to do, trains what is not trained and judges what is not judged, in folders of options.out.
+// Nothing where it was interrupted.
+[[nodiscard]] std::optional<std::vector<ComparedRun>> train_and_judge(const ExperimentFile& file,
+                                                                      const TrainingExperiment& experiment,
+                                                                      const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

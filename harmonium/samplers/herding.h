@@ -26,6 +26,7 @@ class Herding {
 
   // The next state (one row).
   const State& step();
+  [[nodiscard]] const State& state() const { return state_; }  // the last one
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] std::int64_t shortfalls() const { return shortfalls_; }

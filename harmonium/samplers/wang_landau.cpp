@@ -104,6 +104,8 @@ class WangLandau {
  private:
   // One change offered to every row; true when bins turned up that nobody had seen.
   bool move() {
+    if (options_.progress && steps_ % options_.check_every == 0)
+      options_.progress(steps_, options_.most_steps + options_.last_steps);
     const at::Tensor chances =
         uniform(key_.fold_in(static_cast<std::uint64_t>(steps_++)), {3, options_.rows}, at::kDouble);
     const UnitFlips::Proposal proposal = flips_.propose(chains_, chances);

@@ -14,6 +14,8 @@
 // limits the method to machines of some tens of units.
 #pragma once
 
+#include <functional>
+
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium {
@@ -26,6 +28,8 @@ struct WangLandauOptions {
   std::int64_t check_every = 100;               // steps between looks at the flatness
   std::int64_t most_steps = 200'000;            // before the last run, flat or not
   std::int64_t last_steps = 10'000;             // of the run under fixed weights
+  // Told now and then how many steps are done of how many at most; may throw to stop.
+  std::function<void(std::int64_t, std::int64_t)> progress = {};
 };
 
 struct DensityOfStates {
