@@ -43,7 +43,7 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
   for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-                           "evaluations.jsonl", "config.toml"})
+                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
     fs::remove_all(folder / name);
 }
 

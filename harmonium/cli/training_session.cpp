@@ -18,6 +18,8 @@ std::string watch_line(const std::map<std::string, double>& metrics, std::string
     if (const auto it = metrics.find(metric); it != metrics.end())
       text += fmt::format("{}{} {}", text.empty() ? "" : "  ", label, fmt::format(fmt::runtime(form), it->second));
   };
+  if (const auto it = metrics.find("classification_error"); it != metrics.end())
+    text += fmt::format("{}error {:.2f} %", text.empty() ? "" : "  ", 100 * it->second);
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
   add("reconstruction_error", "rec", "{:.2f}");

@@ -4,6 +4,9 @@ namespace harmonium {
 
 const std::vector<MonitorCurve>& monitor_curves() {
   static const std::vector<MonitorCurve> curves = {
+      {"classification_error", "Classification error", "share of rows",
+       "Share of the watched rows that the model takes for another class: validation rows where there are any, else "
+       "training rows."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},

@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/report/comparison.h"
+#include "harmonium/report/confusion.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/samplers/gibbs.h"
@@ -89,7 +90,11 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   content.subtitle = layers;
 
   const std::vector<Evaluation> evaluations = read_evaluations(folder);
-  const std::int64_t last_update = rows.empty() ? 0 : rows.back().update;
+  // The model may be that of an earlier update than the last (--keep best).
+  const auto own = model.notes.find("updates");
+  const std::int64_t last_update = own != model.notes.end() ? std::atoll(own->second.c_str())
+                                   : rows.empty()           ? 0
+                                                            : rows.back().update;
   for (const Evaluation& evaluation : evaluations) {
     if (evaluation.updates != 0 && evaluation.updates != last_update) continue;  // snapshots have a chart
     if (evaluation.log_likelihood) {
@@ -114,6 +119,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
     if (evaluation.upper_log_z && evaluation.gap)
       content.estimates.push_back({"log Z, from above", *evaluation.upper_log_z, ""});
   }
+  std::vector<ClassificationResult> classifications = read_classifications(folder);
+  std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != last_update; });
+  add_classifications(content, classifications, folder);
   if (!rows.empty()) {
     content.headline.emplace_back("updates", format("{}", rows.back().update));
     content.headline.emplace_back("training time", format("{:.1f} s", rows.back().seconds));
