@@ -15,10 +15,8 @@ struct ExperimentKind {
 };
 
 constexpr ExperimentKind experiment_kinds[] = {
-    {"training", reproduce_training},
-    {"fisher", reproduce_fisher},
-    {"calibration", reproduce_calibration},
-    {"annealing", reproduce_annealing},
+    {"training", reproduce_training},       {"classification", reproduce_classification}, {"fisher", reproduce_fisher},
+    {"calibration", reproduce_calibration}, {"annealing", reproduce_annealing},
 };
 
 int list_experiments(const CommonOptions& common) {
@@ -27,7 +25,7 @@ int list_experiments(const CommonOptions& common) {
     const ExperimentFile file =
         parse_experiment(std::string(each.name), std::string(each.name), std::string(each.text));
     all.push_back({{"name", file.name}, {"kind", file.kind}, {"title", file.title}, {"question", file.question}});
-    if (!common.json) fmt::print("{:<20} {}\n", file.name, file.title);
+    if (!common.json) fmt::print("{:<26} {}\n", file.name, file.title);
   }
   if (common.json) print_json({{"experiments", all}});
   return 0;

@@ -56,7 +56,8 @@ int train(const TrainOptions& options) {
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
     fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data,
-               data.train.columns(), config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
+               data.train.columns(), config.binarize, config.visible, config.hidden,
+               config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer);
   return run_and_report(folder, config, data, options.common);
 }
 

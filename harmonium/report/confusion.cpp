@@ -208,8 +208,14 @@ Picture stacked(const std::vector<Picture>& pictures) {
 
 std::filesystem::path mistakes_file(const std::filesystem::path& folder) { return folder / "mistakes.png"; }
 
+Picture read_mistakes(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(mistakes_file(folder))) return {};
+  GrayImage image = read_png(mistakes_file(folder));
+  return {image.height, image.width, 1, std::move(image.pixels)};
+}
+
 void add_classifications(ReportContent& content, const std::vector<ClassificationResult>& results,
-                         const std::filesystem::path& folder) {
+                         const Picture& mistakes) {
   if (results.empty()) return;
   for (const ClassificationResult& each : results) {
     const Proportion error = each.error();
@@ -226,15 +232,14 @@ void add_classifications(ReportContent& content, const std::vector<Classificatio
                                                  "for. Blue is right; red is wrong, on a scale of its own.",
                                                  last.data, last.n),
                                .picture = confusion_picture(last)});
-  if (last.mistakes.empty() || !std::filesystem::exists(mistakes_file(folder))) return;
-  GrayImage image = read_png(mistakes_file(folder));
+  if (mistakes.height == 0) return;
   content.galleries.push_back(
       {.id = "mistakes",
        .title = "The surest mistakes",
        .caption = format("Rows of {} that the model is surest about and takes for another class "
                          "(true > predicted).",
                          last.data),
-       .picture = {image.height, image.width, 1, std::move(image.pixels)}});
+       .picture = mistakes});
 }
 
 }  // namespace harmonium

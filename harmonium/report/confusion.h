@@ -22,12 +22,13 @@ namespace harmonium {
 // One above the other, on white.
 [[nodiscard]] Picture stacked(const std::vector<Picture>& pictures);
 
-// What a report says about classifications: headline, tables and the picture of the last one; the pictures of mistakes
-// are those that `classify` left in the folder, if any.
+// What a report says about classifications: every error at the top, and the matrix and the mistakes (a picture, where
+// there is one) of the last.
 void add_classifications(ReportContent& content, const std::vector<ClassificationResult>& results,
-                         const std::filesystem::path& folder);
+                         const Picture& mistakes);
 
-// Where `classify` leaves the picture of the latest mistakes.
+// Where `classify` leaves the picture of the latest mistakes in a run, and that picture; empty where there is none.
 [[nodiscard]] std::filesystem::path mistakes_file(const std::filesystem::path& folder);
+[[nodiscard]] Picture read_mistakes(const std::filesystem::path& folder);
 
 }  // namespace harmonium

@@ -140,6 +140,6 @@ struct RunConfig {
 struct Rates {
   double bias = 0, weights = 0;
 };
-[[nodiscard]] Rates default_rates(const std::string& optimizer);
+[[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
 
 }  // namespace harmonium

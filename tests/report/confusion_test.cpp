@@ -18,7 +18,7 @@ ClassificationResult two_classes() {
   return result;
 }
 
-std::vector<int> pixel(const Picture& picture, std::int64_t row, std::int64_t column) {
+std::vector<int> colour_at(const Picture& picture, std::int64_t row, std::int64_t column) {
   const auto start = picture.pixels.begin() + (row * picture.width + column) * picture.channels;
   return {start, start + picture.channels};
 }
@@ -38,7 +38,7 @@ TEST(Confusion, PictureIsBlueOnTheDiagonalAndDarkestRedAtTheWorst) {
   const Picture picture = confusion_picture(two_classes());
   // Squares of 28 pixels after a margin of 28; looked at in their corner, where no number is.
   const auto corner = [&](int truth, int predicted) {
-    return pixel(picture, 28 + 28 * truth + 2, 28 + 28 * predicted + 2);
+    return colour_at(picture, 28 + 28 * truth + 2, 28 + 28 * predicted + 2);
   };
   EXPECT_GT(corner(0, 0)[2], corner(0, 0)[0]);
   EXPECT_GT(corner(1, 0)[0], corner(1, 0)[2]);
@@ -51,10 +51,10 @@ TEST(Confusion, MistakesAreEnlargedWithTheirClassesBelow) {
   // 2 × 2 is enlarged to 28 × 28, then a band of 7 for the text, all twice; a gap of 2 around.
   EXPECT_EQ(picture.width, 28 * 2 + 4);
   EXPECT_EQ(picture.height, (28 + 7) * 2 + 4);
-  EXPECT_EQ(pixel(picture, 10, 10), std::vector<int>{128});
+  EXPECT_EQ(colour_at(picture, 10, 10), std::vector<int>{128});
   // "1>0" is 11 wide and starts at column 8; its first row has the top of the 1, and of the 0.
   const auto text = [&](std::int64_t row, std::int64_t column) {
-    return pixel(picture, 2 + 2 * (28 + 1 + row), 2 + 2 * (8 + column))[0];
+    return colour_at(picture, 2 + 2 * (28 + 1 + row), 2 + 2 * (8 + column))[0];
   };
   EXPECT_EQ(text(0, 0), 0);
   EXPECT_EQ(text(0, 1), 255);
@@ -66,16 +66,16 @@ TEST(Confusion, StackedPicturesKeepTheirPixels) {
   const Picture gray{1, 2, 1, {10, 20}}, colour{1, 1, 3, {1, 2, 3}};
   const Picture both = stacked({gray, colour});
   EXPECT_EQ(both.width, 2);
-  EXPECT_EQ(pixel(both, 0, 1), (std::vector<int>{20, 20, 20}));
-  EXPECT_EQ(pixel(both, both.height - 1, 0), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(pixel(both, both.height - 1, 1), (std::vector<int>{255, 255, 255}));
+  EXPECT_EQ(colour_at(both, 0, 1), (std::vector<int>{20, 20, 20}));
+  EXPECT_EQ(colour_at(both, both.height - 1, 0), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(colour_at(both, both.height - 1, 1), (std::vector<int>{255, 255, 255}));
 }
 
 TEST(Confusion, ReportSaysErrorIntervalAndRows) {
   ReportContent content;
-  add_classifications(content, {two_classes()}, "nowhere");
+  add_classifications(content, {two_classes()}, read_mistakes("nowhere"));
   const std::string page = render_report(content);
-  for (const std::string part : {"10.00", "5.82", "16.65", "12 of 120 rows", "gallery-confusion", "table-confusion"})
+  for (const std::string part : {"10.00", "5.81", "16.67", "12 of 120 rows", "gallery-confusion", "table-confusion"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_EQ(page.find("gallery-mistakes"), std::string::npos);
 }

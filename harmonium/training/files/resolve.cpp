@@ -132,7 +132,8 @@ RunData resolve(RunConfig& config) {
                            : "fang";
   require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
           "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
-  const Rates rates = config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer) : Rates{};
+  const Rates rates =
+      config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);

@@ -150,9 +150,12 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   initialize(model.machine, Key(config.seed).fold_in(initial_stream), config.initial_weights, model.data_moments);
   model.kind = config.model;
   model.image = data.train.image;
-  model.notes = {{"data", config.data},           {"binarization", to_string(data.binarization)},
-                 {"objective", config.objective}, {"gradient", config.gradient},
-                 {"optimizer", config.optimizer}, {"seed", std::to_string(config.seed)}};
+  model.notes = {{"data", config.data},
+                 {"binarization", to_string(data.binarization)},
+                 {"objective", config.objective},
+                 {"gradient", config.objective == "discriminative" ? "sum over classes" : config.gradient},
+                 {"optimizer", config.optimizer},
+                 {"seed", std::to_string(config.seed)}};
   return model;
 }
 
@@ -270,7 +273,11 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     }
     write_model(folder / "model.safetensors", model);
   }
-  return {.updates = trainer.update(), .seconds = seconds, .finished = trainer.finished(), .metrics = metrics};
+  return {.updates = trainer.update(),
+          .seconds = seconds,
+          .finished = trainer.finished(),
+          .kept = best.empty() ? trainer.update() : best.update(),
+          .metrics = metrics};
 }
 
 }  // namespace harmonium
