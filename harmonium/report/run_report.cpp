@@ -144,7 +144,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != last_update; });
   add_classifications(content, classifications, read_mistakes(folder));
   if (!rows.empty()) {
-    content.headline.emplace_back("updates", format("{}", rows.back().update));
+    const bool earlier = last_update != rows.back().update;
+    content.headline.emplace_back(
+        "updates", format("{}", rows.back().update) + (earlier ? format("  model of update {}", last_update) : ""));
     content.headline.emplace_back("training time", format("{:.1f} s", rows.back().seconds));
     if (const auto value = rows.back().values.find("pseudo_log_likelihood"); value != rows.back().values.end())
       content.headline.emplace_back("pseudo-log-likelihood",
@@ -186,6 +188,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
                evaluation.data, evaluate_flags(evaluation));
     if (std::ranges::find(content.reproduce, line) == content.reproduce.end()) content.reproduce.push_back(line);
   }
+  for (const ClassificationResult& each : classifications)
+    content.reproduce.push_back(format("harmonium classify again --data {} --binarize {}", each.data,
+                                       each.binarization.substr(0, each.binarization.find(' '))));
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";
   return content;
 }
