@@ -38,6 +38,7 @@ void watch_interrupts();
 void add_train(CLI::App& app);
 void add_resume(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_classify(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_fisher(CLI::App& app);
 void add_compare(CLI::App& app);

@@ -47,6 +47,8 @@ int stopped_experiment(const ReproduceOptions& options);
 
 // kind = "training"; see training_experiment.h. Returns the exit code.
 int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "classification"; see reproduce_classification.cpp.
+int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "calibration"; see reproduce_calibration.cpp.

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   cli::add_train(app);
   cli::add_resume(app);
   cli::add_evaluate(app);
+  cli::add_classify(app);
   cli::add_sample(app);
   cli::add_fisher(app);
   cli::add_compare(app);

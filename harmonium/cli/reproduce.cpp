@@ -21,6 +21,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"annealing", reproduce_annealing},
     {"search", reproduce_search},
     {"samples", reproduce_samples},
+    {"classification", reproduce_classification},
 };
 
 int list_experiments(const CommonOptions& common) {
@@ -29,7 +30,7 @@ int list_experiments(const CommonOptions& common) {
     const ExperimentFile file =
         parse_experiment(std::string(each.name), std::string(each.name), std::string(each.text));
     all.push_back({{"name", file.name}, {"kind", file.kind}, {"title", file.title}, {"question", file.question}});
-    if (!common.json) fmt::print("{:<20} {}\n", file.name, file.title);
+    if (!common.json) fmt::print("{:<26} {}\n", file.name, file.title);
   }
   if (common.json) print_json({{"experiments", all}});
   return 0;

@@ -70,7 +70,7 @@ Seen see(const ComparedRun& run, const SamplesPlan& plan, const std::string& sta
   std::optional<TestData> data;
   if (needs_data(draw_plan)) data = open_steering_data(*source, model.machine);
   const ClassAssigner classes = [&] {
-    if (const auto layer = label_layer(model.machine); layer && plan.labels.empty())
+    if (const auto layer = find_label_layer(model.machine); layer && plan.labels.empty())
       return ClassAssigner(model.machine, *layer);
     return ClassAssigner(model.machine, labels);
   }();

@@ -99,7 +99,7 @@ KnownUnits known_units(const SampleOptions& options, const SamplerKind& kind, co
 std::optional<ClassAssigner> class_assigner(const SampleOptions& options, const BoltzmannMachine& machine) {
   if (!options.diagnose || options.labels == "none") return std::nullopt;
   if (!options.labels.empty()) return ClassAssigner(machine, {.spec = options.labels});
-  if (const auto layer = label_layer(machine)) return ClassAssigner(machine, *layer);
+  if (const auto layer = find_label_layer(machine)) return ClassAssigner(machine, *layer);
   try {
     if (const auto source = find_data(options.data, options.model)) return ClassAssigner(machine, *source);
   } catch (const Error&) {

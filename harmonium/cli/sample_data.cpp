@@ -38,7 +38,7 @@ TestData open_steering_data(const DataSource& source, const BoltzmannMachine& ma
                         {.binarize = source.binarize, .label_column = source.label_column}, machine);
 }
 
-std::optional<std::size_t> label_layer(const BoltzmannMachine& machine) {
+std::optional<std::size_t> find_label_layer(const BoltzmannMachine& machine) {
   const LayerSet observed = machine.observed();
   if (observed.size() != 2 || !machine.unit(observed[1]).spec().starts_with("softmax:1x")) return std::nullopt;
   return observed[1];

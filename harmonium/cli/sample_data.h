@@ -45,6 +45,6 @@ class ClassAssigner {
 };
 
 // The label layer of a joint model of data and label, where the machine has one.
-[[nodiscard]] std::optional<std::size_t> label_layer(const BoltzmannMachine& machine);
+[[nodiscard]] std::optional<std::size_t> find_label_layer(const BoltzmannMachine& machine);
 
 }  // namespace harmonium::cli

@@ -43,7 +43,7 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
   for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-                           "evaluations.jsonl", "config.toml"})
+                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
     fs::remove_all(folder / name);
 }
 
@@ -56,7 +56,8 @@ int train(const TrainOptions& options) {
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
     fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data,
-               data.train.columns(), config.binarize, config.visible, config.hidden, config.gradient, config.optimizer);
+               data.train.columns(), config.binarize, config.visible, config.hidden,
+               config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer);
   return run_and_report(folder, config, data, options.common);
 }
 

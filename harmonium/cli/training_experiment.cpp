@@ -19,22 +19,6 @@ bool assign_setting(TrainingExperiment& experiment, std::string_view key, const 
          take("chains", experiment.chains) || take("betas", experiment.betas) || take("minutes", experiment.minutes);
 }
 
-PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config) {
-  const toml::node* name = table.get("name");
-  require(name != nullptr, "{}, line {}: every [[run]] needs a name", file.source, table.source().begin.line);
-  PlannedRun run;
-  assign_toml(run.name, *name, place_in(file.source, "name", *name));
-  const bool good = !run.name.empty() && std::ranges::all_of(run.name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_';
-  });
-  require(good, "{}: a run becomes a folder; letters, digits, - and _ make its name",
-          place_in(file.source, "name", *name));
-  table.erase("name");
-  assign_config(config, table, file.source);
-  run.config = config;
-  return run;
-}
-
 Expectation expectation(const ExperimentFile& file, const toml::table& table, const TrainingExperiment& experiment) {
   Expectation result;
   result.data = experiment.test;
@@ -57,6 +41,22 @@ Expectation expectation(const ExperimentFile& file, const toml::table& table, co
 }
 
 }  // namespace
+
+PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config) {
+  const toml::node* name = table.get("name");
+  require(name != nullptr, "{}, line {}: every [[run]] needs a name", file.source, table.source().begin.line);
+  PlannedRun run;
+  assign_toml(run.name, *name, place_in(file.source, "name", *name));
+  const bool good = !run.name.empty() && std::ranges::all_of(run.name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  });
+  require(good, "{}: a run becomes a folder; letters, digits, - and _ make its name",
+          place_in(file.source, "name", *name));
+  table.erase("name");
+  assign_config(config, table, file.source);
+  run.config = config;
+  return run;
+}
 
 std::vector<JudgingData> TrainingExperiment::judging_data() const {
   std::vector<JudgingData> data = {{test, test_limit}};

@@ -31,6 +31,9 @@ struct TrainingExperiment {
   [[nodiscard]] JudgeOptions judge_options() const;
 };
 
+// One [[run]] of an experiment: its name, and `config` with what the table says otherwise.
+[[nodiscard]] PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config);
+
 [[nodiscard]] TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool quick);
 
 // Says what it is about to do, trains what is not trained and judges what is not judged, in folders of options.out.

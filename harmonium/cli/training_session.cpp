@@ -18,6 +18,8 @@ std::string watch_line(const std::map<std::string, double>& metrics, std::string
     if (const auto it = metrics.find(metric); it != metrics.end())
       text += fmt::format("{}{} {}", text.empty() ? "" : "  ", label, fmt::format(fmt::runtime(form), it->second));
   };
+  if (const auto it = metrics.find("classification_error"); it != metrics.end())
+    text += fmt::format("{}error {:.2f} %", text.empty() ? "" : "  ", 100 * it->second);
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
   add("reconstruction_error", "rec", "{:.2f}");
@@ -37,12 +39,12 @@ void finish_tracking(LikelihoodTracker& tracker, const std::filesystem::path& fo
 
 // The tracked answer for the final model; nothing where the run is not tracked, or it failed.
 std::optional<Evaluation> final_answer(const std::filesystem::path& folder, const RunConfig& config,
-                                       const RunData& data) {
+                                       const RunData& data, std::int64_t kept) {
   if (config.track == "none") return std::nullopt;
   const std::string& judge = data.valid.rows() > 0 ? config.valid : config.data;
   std::optional<Evaluation> answer;
   for (Evaluation& each : read_evaluations(folder))
-    if (each.updates == config.updates && each.data == judge && each.log_likelihood) answer = std::move(each);
+    if (each.updates == kept && each.data == judge && each.log_likelihood) answer = std::move(each);
   return answer;
 }
 
@@ -101,7 +103,7 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
   write_report(report, run_report(folder, data.train));
-  const std::optional<Evaluation> tracked = final_answer(folder, config, data);
+  const std::optional<Evaluation> tracked = final_answer(folder, config, data, result.kept);
   if (config.track != "none" && !tracked && interrupted()) {
     fmt::print(stderr,
                "interrupted; the model is trained and saved, but not all its snapshots are judged. To go on:\n"
@@ -111,20 +113,22 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   }
   const double speed = result.seconds > 0 ? static_cast<double>(result.updates) / result.seconds : 0;
   if (common.json) {
-    print_json({{"updates", result.updates},
-                {"seconds", result.seconds},
-                {"updates_per_second", speed},
-                {"model", model.string()},
-                {"report", report.string()},
-                {"metrics", result.metrics}});
+    nlohmann::ordered_json answer = {{"updates", result.updates},   {"seconds", result.seconds},
+                                     {"updates_per_second", speed}, {"model", model.string()},
+                                     {"report", report.string()},   {"metrics", result.metrics}};
+    if (config.keep == "best") answer["kept_update"] = result.kept;
+    print_json(answer);
     return 0;
   }
   fmt::print("trained {} updates in {:.1f} s ({:.0f} updates/s)\n", result.updates, result.seconds, speed);
   if (tracked)
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
-  fmt::print("  model   {}\n  report  {}\n  next    harmonium evaluate {} --data {}\n", model.string(), report.string(),
-             folder.string(), judging_data(config.data));
+  fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
+  if (config.model == "classification_rbm")
+    fmt::print("  next    harmonium classify {}\n", folder.string());
+  else
+    fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judging_data(config.data));
   return 0;
 }
 

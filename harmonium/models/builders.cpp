@@ -58,16 +58,4 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
   machine.constrain_();
 }
 
-at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Tensor& visible) {
-  const std::size_t label = machine.layer_index("label");
-  const std::int64_t classes = machine.unit(label).width();
-  const at::Tensor every_label = at::eye(classes, visible.options());
-  std::vector<at::Tensor> scores;
-  for (std::int64_t c = 0; c < classes; ++c) {
-    const State state = machine.observe({visible, every_label[c].expand({visible.size(0), classes})});
-    scores.push_back(machine.log_sum_out(state, machine.hidden()));
-  }
-  return at::log_softmax(at::stack(scores, 1), 1);
-}
-
 }  // namespace harmonium

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/classification.h"  // IWYU pragma: export
 
 namespace harmonium {
 
@@ -31,8 +32,5 @@ namespace harmonium {
 // independent units where given: one list per observed layer, smoothed away from certainty.
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
                 const std::vector<std::vector<at::Tensor>>& data_moments = {});
-
-// log p(label | visible) of a classification RBM, rows × classes (float64), in closed form by the free energies.
-[[nodiscard]] at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Tensor& visible);
 
 }  // namespace harmonium

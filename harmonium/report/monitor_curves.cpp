@@ -4,6 +4,10 @@ namespace harmonium {
 
 const std::vector<MonitorCurve>& monitor_curves() {
   static const std::vector<MonitorCurve> curves = {
+      {"classification_error", "Classification error", "share of rows",
+       "Share of the watched rows that the model takes for another class: validation rows where there are any, else "
+       "training rows.",
+       true},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},
@@ -23,6 +27,7 @@ Chart monitor_chart(const MonitorCurve& curve) {
   chart.title = curve.title;
   chart.x_label = "updates";
   chart.y_label = curve.y_label;
+  chart.log_y = curve.log_y;
   chart.caption = curve.caption;
   return chart;
 }

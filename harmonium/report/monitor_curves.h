@@ -10,6 +10,7 @@ namespace harmonium {
 
 struct MonitorCurve {
   const char *metric, *title, *y_label, *caption;
+  bool log_y = false;
 };
 
 // In the order of interest to a person who watches a run.

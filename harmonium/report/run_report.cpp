@@ -5,7 +5,9 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/models/classification.h"
 #include "harmonium/report/comparison.h"
+#include "harmonium/report/confusion.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/samplers/gibbs.h"
@@ -74,6 +76,26 @@ at::Tensor draw_samples(const BoltzmannMachine& machine, const NamedTensors& che
   return machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
 }
 
+// Some samples of every class, one class below the other: chains with the label held.
+Gallery class_samples(const BoltzmannMachine& machine, ImageShape shape) {
+  constexpr std::int64_t of_each = 12, sweeps = 300, most_classes = 30;
+  const std::size_t label = label_layer(machine);
+  const std::int64_t classes = machine.unit(label).width(), shown = std::min(classes, most_classes);
+  State state = machine.independent_sample(Key(4), shown * of_each);
+  KnownUnits known(machine.layers().size());
+  known[label] =
+      at::one_hot(at::arange(shown, at::kLong).repeat_interleave(of_each), classes).to(machine.scalar_type());
+  state.layers[label] = known[label];
+  conditional_gibbs(machine, state, Key(5), sweeps, known);
+  return {.id = "classes",
+          .title = "Samples of each class",
+          .caption = format("One row for each class from 0: visible probabilities after {} Gibbs sweeps with the label "
+                            "held. A model that learnt p(label | data) alone need not know what its classes look like.",
+                            sweeps),
+          .picture = tile_images(machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0)), shape,
+                                 {.columns = of_each})};
+}
+
 }  // namespace
 
 ReportContent run_report(const std::filesystem::path& folder, const Dataset& train) {
@@ -91,7 +113,11 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   content.subtitle = layers;
 
   const std::vector<Evaluation> evaluations = read_evaluations(folder);
-  const std::int64_t last_update = rows.empty() ? 0 : rows.back().update;
+  // The model may be that of an earlier update than the last (--keep best).
+  const auto own = model.notes.find("updates");
+  const std::int64_t last_update = own != model.notes.end() ? std::atoll(own->second.c_str())
+                                   : rows.empty()           ? 0
+                                                            : rows.back().update;
   for (const Evaluation& evaluation : evaluations) {
     if (evaluation.updates != 0 && evaluation.updates != last_update) continue;  // snapshots have a chart
     if (evaluation.log_likelihood) {
@@ -116,8 +142,13 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
     if (evaluation.upper_log_z && evaluation.gap)
       content.estimates.push_back({"log Z, from above", *evaluation.upper_log_z, ""});
   }
+  std::vector<ClassificationResult> classifications = read_classifications(folder);
+  std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != last_update; });
+  add_classifications(content, classifications, read_mistakes(folder));
   if (!rows.empty()) {
-    content.headline.emplace_back("updates", format("{}", rows.back().update));
+    const bool earlier = last_update != rows.back().update;
+    content.headline.emplace_back(
+        "updates", format("{}", rows.back().update) + (earlier ? format("  model of update {}", last_update) : ""));
     content.headline.emplace_back("training time", format("{:.1f} s", rows.back().seconds));
     if (const auto value = rows.back().values.find("pseudo_log_likelihood"); value != rows.back().values.end())
       content.headline.emplace_back("pseudo-log-likelihood",
@@ -138,6 +169,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
          .caption =
              "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
          .picture = tile_images(samples, shape)});
+    if (model.kind == "classification_rbm") content.galleries.push_back(class_samples(model.machine, shape));
     if (train.rows() > 0) {
       const at::Tensor chosen =
           permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
@@ -158,6 +190,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
                evaluation.data, evaluate_flags(evaluation));
     if (std::ranges::find(content.reproduce, line) == content.reproduce.end()) content.reproduce.push_back(line);
   }
+  for (const ClassificationResult& each : classifications)
+    content.reproduce.push_back(format("harmonium classify again --data {} --binarize {}", each.data,
+                                       each.binarization.substr(0, each.binarization.find(' '))));
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";
   return content;
 }

@@ -35,7 +35,13 @@ Monitor::Monitor(const Dataset& train, const Dataset& valid, Binarization binari
                  std::uint64_t seed, std::int64_t rows)
     : train_(sample_rows(train, binarization, classes, rows, Key(seed).fold_in(0))),
       valid_(sample_rows(valid, binarization, classes, rows, Key(seed).fold_in(1))),
-      key_(Key(seed).fold_in(2)) {}
+      key_(Key(seed).fold_in(2)) {
+  if (classes == 0) return;
+  const Dataset& judge = valid.rows() > 0 ? valid : train;
+  const Key key = Key(seed).fold_in(valid.rows() > 0 ? 1 : 0).fold_in(0);  // the rows of sample_rows()
+  classification_.emplace(judge.select(permutation(key, judge.rows()).narrow(0, 0, std::min(rows, judge.rows()))),
+                          binarization);
+}
 
 std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) const {
   std::map<std::string, double> metrics;
@@ -48,6 +54,8 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
   if (!valid_.empty())
     metrics["free_energy_gap"] =
         (log_unnormalized(machine, train).mean() - log_unnormalized(machine, judged).mean()).item<double>();
+
+  if (classification_) metrics["classification_error"] = classification_->measure(machine);
 
   State means = judged;
   for (const std::size_t layer : machine.hidden())

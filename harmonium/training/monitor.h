@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "harmonium/data/dataset.h"
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/training/classification_error.h"
 
 namespace harmonium {
 
@@ -19,11 +21,14 @@ class Monitor {
   //   pseudo_log_likelihood  Σ_i log p(v_i | v_−i) on validation rows (else training rows), estimated from one random
   //                          unit per row, the same units every time; binary visible units only
   //   free_energy_gap        mean F(valid) − mean F(train): grows when the model overfits
+  //   classification_error   share of validation rows (else training rows) taken for another class; gray values as they
+  //                          are, unless training thresholds them; machines with a label only
   //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]
   [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine) const;
 
  private:
   std::vector<at::Tensor> train_, valid_;  // one tensor per observed layer
+  std::optional<ClassificationError> classification_;
   Key key_;
 };
 

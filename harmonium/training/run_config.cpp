@@ -13,7 +13,12 @@ MetricOptions metric_options(const RunConfig& config) {
           .seed = config.seed};
 }
 
-Rates default_rates(const std::string& optimizer) {
+Rates default_rates(const std::string& optimizer, const std::string& objective) {
+  // log p(label | data) is a fraction of a nat per row where log p(data) is a hundred, and its gradient as much
+  // smaller.
+  const bool about_labels = objective != "generative";
+  if (about_labels && (optimizer == "sgd" || optimizer == "centering" || optimizer == "enhanced"))
+    return {.bias = 5, .weights = 5};
   if (optimizer == "sgd" || optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.1, .weights = 0.1};
   if (optimizer == "diagonal") return {.bias = 0.02, .weights = 0.02};
   // Steps of a natural gradient: a rate of one would fit the batch at hand, and noise with it.

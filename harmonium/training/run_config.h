@@ -21,6 +21,8 @@ struct RunConfig {
   std::string hidden = "100";
   double initial_weights = 0.01;
 
+  std::string objective = "generative";
+  double generative_weight = 0.01;
   std::string gradient = "pcd";
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
@@ -48,6 +50,7 @@ struct RunConfig {
   std::int64_t updates = 10'000;
   std::int64_t batch = 100;
   double averaging = 100;
+  std::string keep = "last";
 
   std::int64_t log_every = 0;
   std::int64_t checkpoint_every = 1000;
@@ -78,6 +81,10 @@ struct RunConfig {
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
+    visitor("objective", self.objective,
+            "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "
+            "(log p(label | data)) and hybrid (that plus generative_weight times the first)");
+    visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient,
             "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact");
     visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
@@ -90,7 +97,7 @@ struct RunConfig {
     visitor(
         "optimizer", self.optimizer,
         "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: "
-        "fang, or centering for mf_cd and pl");
+        "fang, or centering where there are no chains to look at");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
@@ -111,6 +118,9 @@ struct RunConfig {
     visitor("updates", self.updates, "how many updates to train");
     visitor("batch", self.batch, "rows per update");
     visitor("averaging", self.averaging, "time-scale in updates of the averaged model (1: none)");
+    visitor("keep", self.keep,
+            "classification_rbm: the averaged model to write at the end: last, or best (lowest classification error of "
+            "all validation rows at any line of metrics)");
     visitor("log_every", self.log_every, "updates between lines of metrics (0: about 200 lines in all)");
     visitor("checkpoint_every", self.checkpoint_every, "updates between checkpoints");
     visitor("checkpoint_minutes", self.checkpoint_minutes, "minutes between checkpoints, if that is sooner");
@@ -133,6 +143,6 @@ struct RunConfig {
 struct Rates {
   double bias = 0, weights = 0;
 };
-[[nodiscard]] Rates default_rates(const std::string& optimizer);
+[[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
 
 }  // namespace harmonium

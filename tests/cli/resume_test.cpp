@@ -72,6 +72,12 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"Cd", {"--gradient", "cd", "--sweeps", "2", "--schedule", "sqrt"}},
         Variant{"ExactGradient", {"--gradient", "exact", "--hidden", "5"}},
         Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},
+        Variant{"HybridObjective",
+                {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
+        // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
+        Variant{"BestModelOfLongAgo",
+                {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",
+                 "--rate-bias", "1e-9"}},
         Variant{"GaussianVisibleUnits", {"--visible", "gaussian", "--rate-weights", "0.001", "--rate-bias", "0.001"}},
         Variant{"SoftmaxHiddenUnits", {"--hidden", "softmax:3x4", "--averaging", "4", "--particles", "7"}}),
     [](const auto& variant) { return variant.param.name; });

@@ -12,53 +12,6 @@ namespace {
 
 using support::expect_close;
 
-TEST(LogLabelProbabilities, AreTheConditionalsOfTheJointByEnumeration) {
-  for (const std::string visible : {"bernoulli:3", "softmax:2x2"}) {
-    const BoltzmannMachine machine =
-        support::randomized(make_classification_rbm(visible, 3, "bernoulli:3", at::kDouble), 12);
-    const support::BruteForce brute(machine);
-    const std::vector<support::Row> inputs = support::points_of(visible).rows;
-    std::vector<support::Row> expected;
-    for (const support::Row& v : inputs) {
-      support::Row joint(3, 0), total(3, 0);
-      for (std::size_t n = 0; n < brute.configurations.size(); ++n) {
-        const support::Configuration& x = brute.configurations[n];
-        if (x[0] != v) continue;
-        for (std::size_t c = 0; c < 3; ++c) joint[c] += x[1][c] * brute.probabilities[n];
-      }
-      const double sum = joint[0] + joint[1] + joint[2];
-      expected.push_back({std::log(joint[0] / sum), std::log(joint[1] / sum), std::log(joint[2] / sum)});
-    }
-    expect_close(log_label_probabilities(machine, support::to_tensor(inputs)), support::to_tensor(expected), 1e-12);
-  }
-}
-
-TEST(LogLabelProbabilities, HoldForRealInputs) {
-  const BoltzmannMachine machine =
-      support::randomized(make_classification_rbm("gaussian:2", 4, "bernoulli:3", at::kDouble), 13);
-  const support::PlainMachine plain(machine);
-  const std::vector<support::Row> inputs = {{0.4, -1.3}, {2.1, 0.2}};
-  std::vector<support::Row> expected;
-  for (const support::Row& v : inputs) {
-    support::Row scores;
-    for (const support::Row& label : support::points_of("softmax:1x4").rows)
-      scores.push_back(plain.log_sum({v, label, {}}, {2}));
-    // points_of lists the labels in order.
-    const double total = support::log_sum_exp(scores);
-    for (double& score : scores) score -= total;
-    expected.push_back(scores);
-  }
-  expect_close(log_label_probabilities(machine, support::to_tensor(inputs)), support::to_tensor(expected), 1e-12);
-}
-
-TEST(LogLabelProbabilities, NeedALabelLayer) {
-  support::expect_mentions(
-      support::message_of([] {
-        static_cast<void>(log_label_probabilities(make_rbm("bernoulli:2", "bernoulli:2"), at::zeros({1, 2})));
-      }),
-      {"label"});
-}
-
 // 60 000 weights: the standard error of their mean is scale/245, of their standard deviation scale/346; 5.5 of those
 // each give a false-alarm rate of 1e-7 together.
 TEST(Initialize, DrawsWeightsOfTheScaleAskedForAndZeroBiases) {

@@ -5,6 +5,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
+#include "harmonium/gradients/objective.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
 
@@ -84,6 +85,10 @@ void check_numbers(const RunConfig& config) {
           config.momentum);
   require(config.shrink >= 0 && config.shrink < 0.5, "--shrink must be at least 0 and below 0.5, not {}",
           config.shrink);
+  require(std::isfinite(config.generative_weight) && config.generative_weight > 0,
+          "--generative-weight must be positive, not {}; without a generative part: --objective discriminative",
+          config.generative_weight);
+  require(config.keep == "last" || config.keep == "best", "--keep {}: there are last and best", config.keep);
   (void)snapshot_updates(config.snapshots, config.updates);
   const std::vector<std::string> ways = {"none", "ais", "exact", "auto"};
   require(std::ranges::find(ways, config.track) != ways.end(), "--track {}: there are none, ais, exact and auto",
@@ -99,6 +104,11 @@ RunData resolve(RunConfig& config) {
   const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted"};
   require(std::ranges::find(models, config.model) != models.end(),
           "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted", config.model);
+  require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
+          "unknown objective '{}'; there are: {}", config.objective, names_of(objectives()));
+  require(config.objective == "generative" || config.model == "classification_rbm",
+          "--objective {} is about labels, and --model {} has none; add --model classification_rbm", config.objective,
+          config.model);
   const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
   RunData data;
   data.train = open_dataset(config.data, options);
@@ -119,10 +129,13 @@ RunData resolve(RunConfig& config) {
 
   // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
   if (config.optimizer == "auto")
-    config.optimizer = config.gradient == "pl" || config.gradient == "mf_cd" ? "centering" : "fang";
+    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
+                           ? "centering"
+                           : "fang";
   require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
           "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
-  const Rates rates = config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer) : Rates{};
+  const Rates rates =
+      config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);

@@ -5,8 +5,11 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/gradients/objective.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/training/best_model.h"
+#include "harmonium/training/classification_error.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/snapshots.h"
@@ -45,6 +48,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                                                               .rungs = config.rungs,
                                                               .fast_rate = config.fast_rate,
                                                               .fast_decay = config.fast_decay});
+  negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
   const StepOptions step{.rate_bias = config.rate_bias,
                          .rate_weights = config.rate_weights,
@@ -113,6 +117,15 @@ void check_values(const Dataset& data, const Unit& visible) {
   }
 }
 
+void check_keep_best(const RunConfig& config, const RunData& data) {
+  require(config.model == "classification_rbm",
+          "--keep best chooses by classification error; it needs --model classification_rbm");
+  require(data.valid.rows() > 0,
+          "--keep best chooses by validation data, and there are none: give --valid, or train on a part that leaves "
+          "some aside (such as mnist:fit)");
+  require(data.valid.labels.defined(), "--keep best: validation data {} have no labels", config.valid);
+}
+
 }  // namespace
 
 double products_per_update(const RunConfig& config) {
@@ -149,7 +162,8 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   model.image = data.train.image;
   model.notes = {{"data", config.data},
                  {"binarization", to_string(data.binarization)},
-                 {"gradient", config.gradient},
+                 {"objective", config.objective},
+                 {"gradient", config.objective == "discriminative" ? "sum over classes" : config.gradient},
                  {"optimizer", config.optimizer},
                  {"seed", std::to_string(config.seed)}};
   return model;
@@ -169,6 +183,12 @@ void check_config(const RunConfig& config, const RunData& data) {
         "sgd, diagonal and metric_free",
         config.optimizer, config.model);
   }
+  if (config.objective != "generative") (void)label_layer(machine);
+  require(config.objective != "discriminative" ||
+              !make_metric(config.optimizer, machine.topology(), machine.parameters())->wants_statistics(),
+          "--optimizer {} looks at chains, and --objective discriminative has none; use --optimizer centering or sgd",
+          config.optimizer);
+  if (config.keep == "best") check_keep_best(config, data);
   (void)make_trainer(config, data, machine);  // finds what else is wrong
 }
 
@@ -178,6 +198,10 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   Trainer trainer = make_trainer(config, data, model.machine.to(model.machine.scalar_type()));
   const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
                         Key(config.seed).fold_in(monitor_stream).bits());
+  // The monitor's few hundred rows would choose by luck.
+  std::optional<ClassificationError> all_valid;
+  if (config.keep == "best") all_valid.emplace(data.valid, data.binarization);
+  BestModel best;
   const MetricsLog log(folder / "metrics.jsonl");
   const fs::path checkpoints = folder / "checkpoint";
   std::map<std::string, double> metrics;
@@ -191,6 +215,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     if (!loaded->warning.empty())
       hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
     trainer.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
+    best.restore(loaded->checkpoint.tensors, trainer.machine().parameters());
     seconds_before = loaded->checkpoint.seconds;
     log.truncate_after(trainer.update());
     for (const MetricsRow& row : log.read()) metrics = row.values;
@@ -205,12 +230,18 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   std::int64_t saved_update = trainer.update();
   const auto save = [&] {
     trainer.check();  // never over a good checkpoint with a bad one
-    write_checkpoint(checkpoints, {.update = trainer.update(), .seconds = seconds, .tensors = trainer.state()});
+    NamedTensors tensors = trainer.state();
+    for (auto& entry : best.state()) tensors.push_back(std::move(entry));
+    write_checkpoint(checkpoints, {.update = trainer.update(), .seconds = seconds, .tensors = std::move(tensors)});
     last_save = Clock::now();
     saved_update = trainer.update();
   };
   const auto measure = [&] {
     metrics = monitor.measure(trainer.averaged());
+    if (all_valid) {
+      metrics["classification_error"] = all_valid->measure(trainer.averaged());
+      best.observe(trainer.averaged().parameters(), metrics["classification_error"], trainer.update());
+    }
     if (trainer.update() > 0) metrics["gradient_norm"] = trainer.gradient_norm();
     metrics["epoch"] = trainer.epoch();
     log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});
@@ -252,9 +283,19 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     if (saved_update != trainer.update()) save();
     model.machine = trainer.averaged();
     model.notes["updates"] = std::to_string(config.updates);
+    if (!best.empty()) {
+      model.machine = model.machine.with_parameters(best.parameters());
+      model.notes["updates"] = std::to_string(best.update());
+      hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified",
+                           best.update(), 100 * best.error(), data.valid.rows()));
+    }
     write_model(folder / "model.safetensors", model);
   }
-  return {.updates = trainer.update(), .seconds = seconds, .finished = trainer.finished(), .metrics = metrics};
+  return {.updates = trainer.update(),
+          .seconds = seconds,
+          .finished = trainer.finished(),
+          .kept = best.empty() ? trainer.update() : best.update(),
+          .metrics = metrics};
 }
 
 }  // namespace harmonium

@@ -33,6 +33,7 @@ struct RunResult {
   std::int64_t updates = 0;
   double seconds = 0;
   bool finished = false;
+  std::int64_t kept = 0;  // the update of the model that was written, once finished
   std::map<std::string, double> metrics = {};
 };
 

@@ -1,0 +1,225 @@
+// kind = "classification": models with labels, chosen by validation data and judged once by test data.
+//
+//   test = "mnist:test"          minutes = 30
+//   [config]     any option of a run         [[run]]  name, and options that override [config]
+//   [[expected]] run, at_most (per cent), source
+//   [quick]      any option of a run, for --quick; it has the last word
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harmonium/cli/classifying.h"
+#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/results_file.h"
+#include "harmonium/cli/training_experiment.h"
+#include "harmonium/cli/training_session.h"
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/report/confusion.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+struct ErrorBound {
+  std::string run, source;
+  double at_most = 0;  // per cent
+};
+
+struct ClassificationExperiment {
+  std::string test;
+  double minutes = 0;
+  std::vector<PlannedRun> runs;
+  std::vector<ErrorBound> expected;
+};
+
+ErrorBound error_bound(const ExperimentFile& file, const toml::table& table, const std::vector<PlannedRun>& runs) {
+  ErrorBound bound;
+  for (const auto& [key, node] : table) {
+    const std::string where = place_in(file.source, key.str(), node);
+    const auto take = [&](std::string_view name, auto& field) {
+      if (key.str() == name) assign_toml(field, node, where);
+      return key.str() == name;
+    };
+    require(take("run", bound.run) || take("at_most", bound.at_most) || take("source", bound.source),
+            "{}: no such entry; there are: run, at_most, source", where);
+  }
+  require(std::ranges::any_of(runs, [&](const PlannedRun& run) { return run.name == bound.run; }),
+          "{}, line {}: there is no run '{}' to expect something of", file.source, table.source().begin.line,
+          bound.run);
+  return bound;
+}
+
+ClassificationExperiment parse_classification(const ExperimentFile& file, bool quick) {
+  ClassificationExperiment experiment;
+  RunConfig config;
+  config.model = "classification_rbm";
+  config.keep = "best";
+  toml::table shorter;
+  for (const auto& [key, node] : file.table) {
+    const std::string where = place_in(file.source, key.str(), node);
+    if (key == "config")
+      assign_config(config, as_table(node, where), file.source);
+    else if (key == "quick")
+      shorter = as_table(node, where);
+    else if (key == "test")
+      assign_toml(experiment.test, node, where);
+    else if (key == "minutes")
+      assign_toml(experiment.minutes, node, where);
+    else
+      require(key == "kind" || key == "title" || key == "question" || key == "run" || key == "expected",
+              "{}: no such entry of a classification experiment", where);
+  }
+  for (const toml::table* table : tables_of(file, "run")) {
+    PlannedRun run = planned_run(file, *table, config);
+    RunConfig short_config = run.config;
+    assign_config(short_config, shorter, file.source);  // wrong keys show without --quick too
+    if (quick) run.config = short_config;
+    experiment.runs.push_back(std::move(run));
+  }
+  require(!experiment.runs.empty(), "{}: there is no [[run]]", file.source);
+  require(!experiment.test.empty(), "{}: `test = \"…\"` must name the data to judge by", file.source);
+  for (const toml::table* table : tables_of(file, "expected"))
+    experiment.expected.push_back(error_bound(file, *table, experiment.runs));
+  return experiment;
+}
+
+// One run of the experiment and what it has been found to be worth.
+struct ClassifiedRun {
+  std::string name;
+  std::filesystem::path folder;
+  RunConfig config;  // resolved
+  double seconds = 0;
+  ClassificationResult valid = {}, test = {};
+  const ErrorBound* expected = nullptr;
+
+  [[nodiscard]] bool met() const { return 100 * test.error().value <= expected->at_most + 1e-9; }
+  [[nodiscard]] std::string verdict() const {
+    return expected == nullptr ? "" : format("≤ {}: {}", expected->at_most, met() ? "met" : "MISSED");
+  }
+};
+
+nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
+  using nlohmann::ordered_json;
+  ordered_json rows = ordered_json::array();
+  const auto add = [&](const ClassifiedRun& run, const ClassificationResult& result, const std::string& why,
+                       bool judged) {
+    const Proportion error = result.error();
+    rows.push_back(
+        {{"what", format("{} ({} hidden), model of update {} of {}, {:.0f} s of training: errors on {} ({} "
+                         "rows, binarization {}){}, %",
+                         run.name, run.config.hidden, result.updates, run.config.updates, run.seconds, result.data,
+                         result.n, result.binarization, why)},
+         {"value", 100 * error.value},
+         {"low", 100 * error.low},
+         {"high", 100 * error.high},
+         {"kind", judged ? "count" : "count, optimistic"},
+         {"expected", judged && run.expected != nullptr ? ordered_json(run.verdict()) : ordered_json(nullptr)},
+         {"source", judged && run.expected != nullptr ? ordered_json(run.expected->source) : ordered_json(nullptr)},
+         {"run", run.name},
+         {"data", result.data},
+         {"updates", result.updates},
+         {"seconds", run.seconds}});
+  };
+  for (const ClassifiedRun& run : runs) {
+    add(run, run.test, "", true);
+    add(run, run.valid, ", by which it was chosen", false);
+  }
+  return rows;
+}
+
+ReportContent classification_report(const ExperimentFile& file, const std::vector<ClassifiedRun>& runs) {
+  ReportContent content;
+  Table table{.id = "errors",
+              .title = "Classification errors",
+              .caption =
+                  "Per cent, with 95 % intervals (Wilson). The model of every run is the one with the fewest "
+                  "errors on validation data, which are therefore optimistic; test data had no part in it.",
+              .header = {"run", "objective", "hidden", "test error", "validation error", "expected", "training"},
+              .rows = {}};
+  for (const ClassifiedRun& run : runs) {
+    content.headline.emplace_back(run.name + ", test error", format("{:.2f} %", 100 * run.test.error().value));
+    table.rows.push_back({run.name, run.config.objective, run.config.hidden, percent(run.test.error()),
+                          percent(run.valid.error()), run.verdict(), format("{:.0f} s", run.seconds)});
+  }
+  content.tables.push_back(std::move(table));
+  for (const ClassifiedRun& run : runs) {
+    content.galleries.push_back({.id = "confusion-" + run.name,
+                                 .title = run.name + ": confusion matrix",
+                                 .caption = "Down: the true class; across: what the model takes it for.",
+                                 .picture = confusion_picture(run.test)});
+    if (const Picture mistakes = read_mistakes(run.folder); mistakes.height > 0)
+      content.galleries.push_back({.id = "mistakes-" + run.name,
+                                   .title = run.name + ": the surest mistakes",
+                                   .caption = "True > predicted.",
+                                   .picture = mistakes});
+  }
+  content.configuration = file.text;
+  return content;
+}
+
+// What the folder says already, or a new look at the data. The run must be trained.
+ClassificationResult answer(const ClassifiedRun& run, const std::string& data, const CommonOptions& common) {
+  const std::int64_t updates = std::atoll(read_model(run.folder).notes.at("updates").c_str());
+  for (const ClassificationResult& each : read_classifications(run.folder))
+    if (each.data == data && each.updates == updates && !each.binarization.starts_with("stochastic")) return each;
+  return classify_model({.common = common, .model = run.folder.string(), .data = data}).result;
+}
+
+}  // namespace
+
+int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options) {
+  const ClassificationExperiment experiment = parse_classification(file, options.quick);
+  std::vector<ClassifiedRun> runs;
+  for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
+    ClassifiedRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
+    check_config(run.config, resolve(run.config));
+    require(run.config.model == "classification_rbm", "{}: run '{}' is a {}, which knows no classes", file.source,
+            run.name, run.config.model);
+    require(run.config.keep == "best", "{}: run '{}' must have keep = \"best\"", file.source, run.name);
+    for (const ErrorBound& bound : experiment.expected)
+      if (bound.run == run.name) run.expected = &bound;
+    runs.push_back(std::move(run));
+  }
+  watch_interrupts();
+  if (!options.common.json) {
+    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
+    if (experiment.minutes > 0)
+      fmt::print(stderr, "  about {:.0f} min on one core; can be interrupted and called again at any moment\n",
+                 experiment.minutes);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ClassifiedRun& run = runs[i];
+    if (!is_trained(run.folder, run.config)) {
+      apply(options.common);  // threads, which smaller work may have limited
+      const RunData data = resolve(run.config);
+      const RunResult result = train_with_bar(run.folder, run.config, data, options.common,
+                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
+      if (!result.finished) return stopped_experiment(options);
+    }
+    for (const MetricsRow& row : MetricsLog(run.folder / "metrics.jsonl").read()) run.seconds = row.seconds;
+    run.valid = answer(run, run.config.valid, options.common);
+    run.test = answer(run, experiment.test, options.common);
+    if (interrupted()) return stopped_experiment(options);
+  }
+
+  const std::filesystem::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
+  const nlohmann::ordered_json found = experiment_results(file, options, error_rows(runs), runs.front().config.seed);
+  write_file_atomically(results, found.dump(1) + "\n");
+  ReportContent content = classification_report(file, runs);
+  content.title = found["title"];
+  content.subtitle = file.question;
+  content.reproduce = {found["commands"][0]};
+  content.footer = machine_text() + "; " + today() + ".";
+  write_report(page, content);
+  if (options.common.json) {
+    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", found}});
+    return 0;
+  }
+  for (const ClassifiedRun& run : runs)
+    fmt::print("{:<16} test {:<22} validation {:<22} {}\n", run.name, percent(run.test.error()),
+               percent(run.valid.error()), run.verdict());
+  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
+  return 0;
+}
+
+}  // namespace harmonium::cli
