@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t enough_lows = 512;             // rows of the smaller half: they and a few highs stay in cache
 constexpr std::int64_t elements_per_chunk = 1 << 28;  // pairs × summed units: tens of milliseconds of work
+constexpr std::int64_t pairs_per_chunk = 1 << 19;     // what callers do with log-weights stays in cache
 
 }  // namespace
 
@@ -92,7 +93,8 @@ void SplitEnumeration::for_each(const std::function<void(std::int64_t, const at:
                                 const std::function<void(std::int64_t, std::int64_t)>& progress) const {
   std::int64_t width = 1;
   for (const std::size_t layer : plan_.summed) width = std::max(width, machine_.unit(layer).width());
-  const std::int64_t at_once = std::clamp<std::int64_t>(elements_per_chunk / (lows() * width), 1, highs_);
+  const std::int64_t pairs = std::min(pairs_per_chunk, elements_per_chunk / width);
+  const std::int64_t at_once = std::clamp<std::int64_t>(pairs / lows(), 1, highs_);
   for (std::int64_t first = 0; first < highs_; first += at_once) {
     const std::int64_t count = std::min(at_once, highs_ - first);
     visit(first, log_weights(first, count));

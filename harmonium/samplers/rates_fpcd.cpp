@@ -12,6 +12,11 @@ RatesFpcd::RatesFpcd(const BoltzmannMachine& machine, const Moments& target, Sta
       state_(std::move(start)),
       pulled_(machine) {
   (void)(target_ - machine_.parameters());  // refuses other names and shapes
+  for (const EdgeInfo& edge : machine_.topology().edges)
+    require(!edge.inner(),
+            "rates-FPCD moves a layer at once, which '{}' inside a layer forbids; use gibbs or "
+            "parallel_tempering",
+            edge.weights);
   require(options_.fast_rate >= 0, "rates-FPCD: the fast rate cannot be negative, as {} is", options_.fast_rate);
   require(options_.fast_decay >= 0 && options_.fast_decay < 1, "rates-FPCD: the fast decay lies in [0, 1), not {}",
           options_.fast_decay);

@@ -192,10 +192,11 @@ DensityOfStates wang_landau(const BoltzmannMachine& machine, const Key& key, con
   require(options.check_every >= 1 && options.most_steps >= 1 && options.last_steps >= 1,
           "Wang–Landau needs at least one step of each kind");
   const std::vector<LayerSet>& blocks = machine.blocks();
+  for (const EdgeInfo& edge : machine.topology().edges)
+    require(!edge.inner(), "Wang–Landau does not know edges inside a layer, such as '{}'; evaluate finds log Z by ais",
+            edge.weights);
   require(blocks.size() == 2, "Wang–Landau needs a machine whose layers fall into two blocks; this one has {}",
           blocks.size());
-  for (const EdgeInfo& edge : machine.topology().edges)
-    require(!edge.inner(), "Wang–Landau does not know edges inside a layer, such as '{}'", edge.weights);
   const auto discrete = [&](const LayerSet& block) {
     return std::ranges::all_of(block, [&](std::size_t layer) { return machine.unit(layer).state_count().has_value(); });
   };

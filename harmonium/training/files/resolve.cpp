@@ -118,7 +118,7 @@ RunData resolve(RunConfig& config) {
   const std::int64_t columns = data.train.columns();
   if (config.visible == "auto" || config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
   if (config.visible == "gaussian") config.visible = format("gaussian:{}", columns);
-  if (config.visible.starts_with("softmax:") && config.visible.find('x') == std::string::npos) {
+  if (config.visible.starts_with("softmax:") && config.visible.find('x', 8) == std::string::npos) {
     const std::int64_t states = std::atoll(config.visible.c_str() + 8);
     require(states >= 2 && columns % states == 0, "--visible {}: {} columns are not groups of that many states",
             config.visible, columns);

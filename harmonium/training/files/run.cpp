@@ -176,6 +176,14 @@ void check_config(const RunConfig& config, const RunData& data) {
           "--hidden {} there are more; use fewer units, or --gradient pcd",
           enumeration_bits, config.visible, config.hidden);
   if (joins_visible(config)) {
+    require(
+        config.gradient != "mf_cd",
+        "--gradient mf_cd moves a layer at once, which edges inside a layer forbid, and --model {} has them; use pcd, "
+        "cd or pl",
+        config.model);
+    require(config.optimizer != "metric_free" || (config.gradient != "exact" && config.gradient != "pl"),
+            "--optimizer metric_free looks at chains, and --gradient {} has none; use fang, centering or sgd",
+            config.gradient);
     const std::vector<std::string> known = {"fang", "centering", "enhanced", "sgd", "diagonal", "metric_free"};
     require(
         std::ranges::find(known, config.optimizer) != known.end(),
