@@ -55,8 +55,9 @@ int train(const TrainOptions& options) {
   const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
-    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {} – {}; {}, {}\n", data.train.rows(), config.data,
-               data.train.columns(), config.binarize, config.visible, config.hidden,
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}{}; {}, {}\n", data.train.rows(), config.data,
+               data.train.columns(), config.binarize, config.visible,
+               config.hidden == "none" ? ", all joined" : " – " + config.hidden,
                config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer);
   return run_and_report(folder, config, data, options.common);
 }

@@ -32,6 +32,12 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
   return charts;
 }
 
+std::string title_of(const std::string& kind) {
+  if (kind == "classification_rbm") return "Classification RBM";
+  if (kind == "mrf") return "Markov random field";
+  return kind == "semi_restricted" ? "Semi-restricted Boltzmann machine" : "RBM";
+}
+
 // Up to `count` filters, the most used first: columns of the first weight matrix ordered by length.
 Gallery filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t count) {
   // A machine without hidden units: what every unit asks of the others.
@@ -108,8 +114,8 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   std::string layers;
   for (const Layer& layer : model.machine.layers())
     layers += (layers.empty() ? "" : " – ") + layer.name + " " + layer.unit->spec();
-  content.title = format("{} on {}", model.kind == "rbm" ? "RBM" : "Classification RBM",
-                         model.notes.contains("data") ? model.notes.at("data") : "data");
+  content.title =
+      format("{} on {}", title_of(model.kind), model.notes.contains("data") ? model.notes.at("data") : "data");
   content.subtitle = layers;
 
   const std::vector<Evaluation> evaluations = read_evaluations(folder);

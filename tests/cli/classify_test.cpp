@@ -108,6 +108,8 @@ TEST_F(Classify, ObjectivesAboutLabelsNeedLabels) {
   refuses(small_run("run", {"--keep", "best"}), {"--keep best", "classification_rbm"});
   refuses(small_run("run", labelled + Arguments{"--keep", "best", "--valid", "none"}), {"--keep best", "--valid"});
   refuses(small_run("run", labelled + Arguments{"--keep", "first"}), {"--keep first", "last", "best"});
+  refuses(small_run("run", labelled + Arguments{"--keep", "best", "--data", "digits:all", "--valid", "digits:valid"}),
+          {"--keep best", "digits:valid", "digits:all", "learnt from"});
 }
 
 // At a rate that makes the error jump, so that the last model is the best by chance only: of two runs on one way that

@@ -25,6 +25,7 @@ TEST_F(Field, IsTrainedJudgedSampledAndReported) {
   }
   const std::string report = read_bytes(folder / "mrf/report.html");
   EXPECT_NE(report.find("Couplings"), std::string::npos);
+  EXPECT_NE(report.find("Markov random field on bars_and_stripes"), std::string::npos);
 }
 
 TEST_F(Field, LearnsByEveryGradientThatSuitsIt) {

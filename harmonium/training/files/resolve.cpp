@@ -29,6 +29,16 @@ std::string automatic_valid(const std::string& spec) {
   return "none";
 }
 
+// Whether a set's own validation part is a piece of the part that is learnt from, as that of mnist:train is.
+bool is_learnt_from(const std::string& valid, const std::string& data) {
+  const std::size_t colon = data.find(':');
+  const std::string part = colon == std::string::npos ? "train" : data.substr(colon + 1);
+  return (part == "train" || part == "all") && valid == data.substr(0, colon) + ":valid" &&
+         automatic_valid(data) != valid && std::ranges::any_of(list_datasets(), [&](const CatalogEntry& entry) {
+           return entry.name == data.substr(0, colon);
+         });
+}
+
 Binarization choose_binarization(std::string& choice, const Dataset& data, const std::string& visible) {
   if (choice == "auto") choice = visible.starts_with("bernoulli") && !data.is_binary() ? "stochastic" : "none";
   return parse_binarization(choice);
@@ -114,6 +124,10 @@ RunData resolve(RunConfig& config) {
   data.train = open_dataset(config.data, options);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
   if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
+          "--keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
+          "give other validation data",
+          config.valid, config.data, config.data.substr(0, config.data.find(':')));
 
   const std::int64_t columns = data.train.columns();
   if (config.visible == "auto" || config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
