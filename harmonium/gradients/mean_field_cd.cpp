@@ -21,12 +21,12 @@ Moments MeanFieldCd::model_moments(const BoltzmannMachine& machine, const State&
             "mean-field cd takes the units of a layer all at once, which '{}' inside a layer forbids; use "
             "another gradient",
             edge.weights);
-  particles_ = data;  // layers are replaced, not written to, so the batch itself is safe
-  set_to_means(machine, particles_, machine.hidden());
+  State means = data;  // layers are replaced, not written to, so the batch itself is safe
+  set_to_means(machine, means, machine.hidden());
   Fields last;
   for (std::int64_t sweep = 0; sweep < options_.sweeps_at(fraction_); ++sweep)
-    for (const LayerSet& block : machine.blocks()) last = set_to_means(machine, particles_, block);
-  return machine.moments(particles_, last);
+    for (const LayerSet& block : machine.blocks()) last = set_to_means(machine, means, block);
+  return machine.moments(means, last);
 }
 
 }  // namespace harmonium

@@ -14,13 +14,15 @@ class MeanFieldCd final : public NegativePhase {
   [[nodiscard]] std::string name() const override { return "mf_cd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] bool paired_with_batch() const override { return true; }
-  [[nodiscard]] const State& particles() const override { return particles_; }
+  // Means are no draws: what they vary by is not what the model varies by.
+  [[nodiscard]] const State& particles() const override { return none_; }
+  [[nodiscard]] bool has_particles() const override { return false; }
   void at_fraction(double done) override { fraction_ = done; }
 
  private:
   NegativePhaseOptions options_;
   double fraction_ = 0;
-  State particles_;  // means
+  State none_;
 };
 
 }  // namespace harmonium
