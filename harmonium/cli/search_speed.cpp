@@ -29,9 +29,9 @@ std::string speed_key(const Search& search, const std::vector<Setting>& settings
   return key.empty() ? "run" : key;
 }
 
-// Updates per second of `config` with all children at work on it; nothing where it was interrupted.
-std::optional<double> time_updates(RunConfig config, std::int64_t updates, SideBySide& children,
-                                   const fs::path& scratch) {
+// Seconds that so many updates of `config` take with all children at work on it; nothing where it was interrupted.
+std::optional<double> seconds_of(RunConfig config, std::int64_t updates, SideBySide& children,
+                                 const fs::path& scratch) {
   config.updates = updates;
   config.snapshots = config.track = "none";
   config.log_every = updates;
@@ -60,7 +60,25 @@ std::optional<double> time_updates(RunConfig config, std::int64_t updates, SideB
   }
   fs::remove_all(scratch);
   if (stopped || interrupted()) return std::nullopt;
-  return static_cast<double>(updates) / std::max(seconds, 1e-9);
+  return std::max(seconds, 1e-9);
+}
+
+// Updates per second, beyond what the first few updates cost (an epoch's order, caches): a first look says how many are
+// needed for a second, and that one for the last.
+std::optional<double> time_updates(const RunConfig& config, SideBySide& children, const fs::path& scratch) {
+  const auto first = seconds_of(config, first_guess, children, scratch);
+  if (!first) return std::nullopt;
+  double speed = static_cast<double>(first_guess) / *first;
+  std::int64_t updates = 10 * first_guess;
+  for (int look = 0; look < 2; ++look) {
+    updates = std::max(updates, static_cast<std::int64_t>(speed * timing_seconds));
+    const auto now = seconds_of(config, updates, children, scratch);
+    if (!now) return std::nullopt;
+    const double more = std::max(*now - *first, 0.05 * *now);  // noise must not make it infinite
+    speed = static_cast<double>(updates - first_guess) / more;
+    if (*now > timing_seconds / 2) break;
+  }
+  return speed;
 }
 
 }  // namespace
@@ -90,9 +108,7 @@ bool find_updates(std::vector<Search>& searches, SpeedBook& book, SideBySide& ch
       std::optional<double> speed = book.find(key);
       if (!speed) {
         fmt::print(stderr, "timing {}: ", key);
-        speed = time_updates(run.config, first_guess, children, scratch);
-        const auto enough = speed ? static_cast<std::int64_t>(*speed * timing_seconds) : 0;
-        if (speed && enough > first_guess) speed = time_updates(run.config, enough, children, scratch);
+        speed = time_updates(run.config, children, scratch);
         fmt::print(stderr, "{}\n",
                    speed ? format("{:.1f} updates/s, {} at once", *speed, children.jobs()) : "interrupted");
         if (!speed) return false;
