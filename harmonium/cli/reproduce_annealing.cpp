@@ -290,31 +290,18 @@ int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& opti
   }
 
   const std::vector<JudgedAnnealing> judged = judge_expectations(study, experiment.expected);
-  const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json found =
-      experiment_results(file, options, annealing_rows(study, judged), experiment.seed);
-  write_file_atomically(results, found.dump(1) + "\n");
-  ReportContent content = annealing_report(study);
-  content.title = found["title"];
-  content.subtitle = file.question;
-  content.configuration = file.text;
-  content.reproduce = {found["commands"][0]};
-  content.footer += " " + machine_text() + "; " + today() + ".";
-  if (!judged.empty()) content.tables.push_back(expectations_table(judged));
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", found}});
-    return 0;
-  }
-  print_study(study);
-  for (const JudgedAnnealing& each : judged) fmt::print("{}\n", each.sentence());
-  const auto met = std::ranges::count_if(judged, &JudgedAnnealing::met);
-  const auto unmeasured = std::ranges::count_if(judged, [](const JudgedAnnealing& each) { return !each.measured; });
-  if (!judged.empty())
-    fmt::print("of {} expectations {} were met, {} missed, {} not measured\n", judged.size(), met,
-               static_cast<std::ptrdiff_t>(judged.size()) - met - unmeasured, unmeasured);
-  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
-  return 0;
+  ReportContent page = annealing_report(study);
+  if (!judged.empty()) page.tables.push_back(expectations_table(judged));
+  const auto found = experiment_results(file, options, annealing_rows(study, judged), experiment.seed);
+  return publish_experiment(file, options, found, std::move(page), [&] {
+    print_study(study);
+    for (const JudgedAnnealing& each : judged) fmt::print("{}\n", each.sentence());
+    const auto met = std::ranges::count_if(judged, &JudgedAnnealing::met);
+    const auto unmeasured = std::ranges::count_if(judged, [](const JudgedAnnealing& each) { return !each.measured; });
+    if (!judged.empty())
+      fmt::print("of {} expectations {} were met, {} missed, {} not measured\n", judged.size(), met,
+                 static_cast<std::ptrdiff_t>(judged.size()) - met - unmeasured, unmeasured);
+  });
 }
 
 }  // namespace harmonium::cli

@@ -11,7 +11,6 @@
 #include "harmonium/cli/judge.h"
 #include "harmonium/cli/progress.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/report/calibration_report.h"
 #include "harmonium/report/html.h"
 
@@ -91,27 +90,15 @@ int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& op
     return 130;
   }
   const std::vector<Promise> all = promises(calibration);
-  const std::filesystem::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json found = experiment_results(file, options, promise_rows(all), calibration.options.seed);
-  std::filesystem::create_directories(options.out);
-  write_file_atomically(results, found.dump(1) + "\n");
-  ReportContent content = calibration_report(calibration);
-  content.title = found["title"];
-  content.subtitle = file.question + " " + content.subtitle + ".";
-  content.configuration = file.text;
-  content.reproduce = {found["commands"][0]};
-  content.footer += " " + machine_text() + "; " + today() + ".";
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", found}});
-    return 0;
-  }
-  for (const Promise& one : all)
-    fmt::print("{:<72} {:>9} {:<5} promised {:<12} {}\n", one.what, fixed_number(one.value, 3), one.unit, one.promised,
-               one.kept ? "met" : "MISSED");
-  fmt::print("of {} promises {} were met\nresults  {}\npage     {}\n", all.size(),
-             std::ranges::count_if(all, &Promise::kept), results.string(), page.string());
-  return 0;
+  ReportContent page = calibration_report(calibration);
+  page.footer = page.subtitle + ".\n" + page.footer;
+  const auto found = experiment_results(file, options, promise_rows(all), calibration.options.seed);
+  return publish_experiment(file, options, found, std::move(page), [&] {
+    for (const Promise& one : all)
+      fmt::print("{:<72} {:>9} {:<5} promised {:<12} {}\n", one.what, fixed_number(one.value, 3), one.unit,
+                 one.promised, one.kept ? "met" : "MISSED");
+    fmt::print("of {} promises {} were met\n", all.size(), std::ranges::count_if(all, &Promise::kept));
+  });
 }
 
 }  // namespace harmonium::cli

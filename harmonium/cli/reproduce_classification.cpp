@@ -13,7 +13,6 @@
 #include "harmonium/cli/results_file.h"
 #include "harmonium/cli/training_experiment.h"
 #include "harmonium/cli/training_session.h"
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/report/confusion.h"
 
 namespace harmonium::cli {
@@ -202,24 +201,12 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
     if (interrupted()) return stopped_experiment(options);
   }
 
-  const std::filesystem::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json found = experiment_results(file, options, error_rows(runs), runs.front().config.seed);
-  write_file_atomically(results, found.dump(1) + "\n");
-  ReportContent content = classification_report(file, runs);
-  content.title = found["title"];
-  content.subtitle = file.question;
-  content.reproduce = {found["commands"][0]};
-  content.footer = machine_text() + "; " + today() + ".";
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", found}});
-    return 0;
-  }
-  for (const ClassifiedRun& run : runs)
-    fmt::print("{:<16} test {:<22} validation {:<22} {}\n", run.name, percent(run.test.error()),
-               percent(run.valid.error()), run.verdict());
-  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
-  return 0;
+  const auto found = experiment_results(file, options, error_rows(runs), runs.front().config.seed);
+  return publish_experiment(file, options, found, classification_report(file, runs), [&] {
+    for (const ClassifiedRun& run : runs)
+      fmt::print("{:<16} test {:<22} validation {:<22} {}\n", run.name, percent(run.test.error()),
+                 percent(run.valid.error()), run.verdict());
+  });
 }
 
 }  // namespace harmonium::cli

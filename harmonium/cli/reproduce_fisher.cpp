@@ -9,7 +9,6 @@
 #include "harmonium/cli/experiment_file.h"
 #include "harmonium/cli/fisher_session.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/core/atomic_file.h"
 
 namespace harmonium::cli {
 
@@ -139,15 +138,7 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
   const std::vector<MeasuredNumber> numbers = measure(result, experiment);
 
   write_fisher(options.out, result);
-  const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json measured = results_json(file, options, experiment, numbers);
-  write_file_atomically(results, measured.dump(1) + "\n");
-  ReportContent content = fisher_report(result);
-  content.title = measured["title"];
-  content.subtitle = file.question;
-  content.configuration = file.text;
-  content.reproduce = {measured["commands"][0]};
-  content.footer += " " + machine_text() + "; " + today() + ".";
+  ReportContent page = fisher_report(result);
   Table verdicts{.id = "expected",
                  .title = "Against what was expected",
                  .caption = "",
@@ -162,18 +153,13 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
                              format("{:+.2f}", one.value - one.expected->value),
                              format("{:.2f}", one.expected->tolerance), one.met() ? "met" : "MISSED"});
   }
-  if (asked > 0) content.tables.insert(content.tables.begin(), verdicts);
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", measured}});
-    return 0;
-  }
-  print_fisher(result);
-  for (const auto& row : verdicts.rows)
-    fmt::print("{:<16} {:>10}  expected {:>10} ± {:<6} {}\n", row[0], row[1], row[2], row[4], row[5]);
-  fmt::print("of {} expected values {} were met\nresults  {}\npage     {}\n", asked, met, results.string(),
-             page.string());
-  return 0;
+  if (asked > 0) page.tables.insert(page.tables.begin(), verdicts);
+  return publish_experiment(file, options, results_json(file, options, experiment, numbers), std::move(page), [&] {
+    print_fisher(result);
+    for (const auto& row : verdicts.rows)
+      fmt::print("{:<16} {:>10}  expected {:>10} ± {:<6} {}\n", row[0], row[1], row[2], row[4], row[5]);
+    fmt::print("of {} expected values {} were met\n", asked, met);
+  });
 }
 
 }  // namespace harmonium::cli

@@ -262,30 +262,17 @@ int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& option
                     {"kind", "order"},
                     {"expected", each.held() ? "held" : "not held"},
                     {"source", nullptr}});
-  const ordered_json measured = experiment_results(file, options, rows, experiment.runs.front().config.seed);
-  const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  write_file_atomically(results, measured.dump(1) + "\n");
-  ReportContent content = page_of(plan, experiment, *runs, all, orders);
-  content.title = measured["title"];
-  content.subtitle = file.question;
-  content.configuration = file.text;
-  content.reproduce = {measured["commands"][0]};
-  content.footer += "\n" + machine_text() + "; " + today() + ".";
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", measured}});
-    return 0;
-  }
-  fmt::print("{}", likelihood_table(*runs));
-  for (const Seen& seen : all)
-    fmt::print(
-        "{} from {}: nearest labelled row {} away, labelled rows {} from the nearest sample, {} changes of class per "
-        "chain and 100 sweeps\n",
-        seen.run, seen.start, cell(seen.number("mean_distance_to_nearest_row"), 2),
-        cell(seen.number("mean_distance_of_rows_to_nearest_chain"), 2), cell(seen.number("jumps_per_100_steps"), 2));
-  for (const Ordering& each : orders) fmt::print("{}\n", sentence(each));
-  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
-  return 0;
+  const auto found = experiment_results(file, options, rows, experiment.runs.front().config.seed);
+  return publish_experiment(file, options, found, page_of(plan, experiment, *runs, all, orders), [&] {
+    fmt::print("{}", likelihood_table(*runs));
+    for (const Seen& seen : all)
+      fmt::print(
+          "{} from {}: nearest labelled row {} away, labelled rows {} from the nearest sample, {} changes of class per "
+          "chain and 100 sweeps\n",
+          seen.run, seen.start, cell(seen.number("mean_distance_to_nearest_row"), 2),
+          cell(seen.number("mean_distance_of_rows_to_nearest_chain"), 2), cell(seen.number("jumps_per_100_steps"), 2));
+    for (const Ordering& each : orders) fmt::print("{}\n", sentence(each));
+  });
 }
 
 }  // namespace harmonium::cli

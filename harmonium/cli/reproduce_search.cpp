@@ -267,31 +267,18 @@ int reproduce_search(const ExperimentFile& file, const ReproduceOptions& options
   }
   const FinishedSearches finished(experiment, searches);
   const SearchComparison comparison = finished.comparison();
-  const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const ordered_json found =
-      experiment_results(file, options, finished.rows(), experiment.variants.front().plan.config.seed);
-  write_file_atomically(results, found.dump(1) + "\n");
-  ReportContent content = search_comparison_report(comparison);
-  content.title = found["title"];
-  content.subtitle = file.question;
-  content.configuration = file.text;
-  content.reproduce = {found["commands"][0]};
-  content.footer += " " + machine_text() + "; " + today() + ".";
+  ReportContent page = search_comparison_report(comparison);
   if (const std::vector<std::string> all = finished.sentences(); !all.empty()) {
     Table table{.id = "expected", .title = "Expected values", .caption = "", .header = {"what"}, .rows = {}};
     for (const std::string& each : all) table.rows.push_back({each});
-    content.tables.push_back(std::move(table));
+    page.tables.push_back(std::move(table));
   }
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", found}});
-    return 0;
-  }
-  fmt::print("{}", comparison_text(comparison));
-  for (const SearchOrder& each : comparison.orders) fmt::print("{}\n", each.sentence(comparison.scale));
-  for (const std::string& each : finished.sentences()) fmt::print("{}\n", each);
-  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
-  return 0;
+  const auto found = experiment_results(file, options, finished.rows(), experiment.variants.front().plan.config.seed);
+  return publish_experiment(file, options, found, std::move(page), [&] {
+    fmt::print("{}", comparison_text(comparison));
+    for (const SearchOrder& each : comparison.orders) fmt::print("{}\n", each.sentence(comparison.scale));
+    for (const std::string& each : finished.sentences()) fmt::print("{}\n", each);
+  });
 }
 
 }  // namespace harmonium::cli

@@ -10,7 +10,6 @@
 #include "harmonium/cli/results_file.h"
 #include "harmonium/cli/training_experiment.h"
 #include "harmonium/cli/training_session.h"
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/training/files/snapshots.h"
 
@@ -138,14 +137,10 @@ nlohmann::ordered_json results_of(const ExperimentFile& file, const TrainingExpe
   nlohmann::ordered_json not_measured = nlohmann::ordered_json::array();
   for (const Verdict& verdict : verdicts(runs, experiment.expected))
     if (!verdict.measured) not_measured.push_back(verdict.sentence());
-  return {{"title", file.title + (options.quick ? " (quick)" : "")},
-          {"question", file.question},
-          {"measured", measured_rows(runs, experiment.expected)},
-          {"not_measured", not_measured},
-          {"commands", {format("harmonium reproduce {}{}", options.name, options.quick ? " --quick" : "")}},
-          {"seed", experiment.runs.front().config.seed},
-          {"machine", machine_text()},
-          {"date", today()}};
+  nlohmann::ordered_json result =
+      experiment_results(file, options, measured_rows(runs, experiment.expected), experiment.runs.front().config.seed);
+  result["not_measured"] = not_measured;
+  return result;
 }
 
 }  // namespace
@@ -177,32 +172,17 @@ int reproduce_training(const ExperimentFile& file, const ReproduceOptions& optio
   const std::optional<std::vector<ComparedRun>> trained = train_and_judge(file, experiment, options);
   if (!trained) return stopped_experiment(options);
   const std::vector<ComparedRun>& runs = *trained;
-
-  const fs::path results = options.out / (file.name + ".results.json"), page = options.out / "index.html";
-  const nlohmann::ordered_json measured = results_of(file, experiment, runs, options);
-  write_file_atomically(results, measured.dump(1) + "\n");
-  ReportContent content = comparison_report(runs, experiment.expected);
-  content.title = measured["title"];
-  content.subtitle = file.question;
-  content.configuration = file.text;
-  content.reproduce = {measured["commands"][0]};
-  content.footer += "\n" + machine_text() + "; " + today() + ".";
-  write_report(page, content);
-  if (options.common.json) {
-    print_json({{"results", results.string()}, {"page", page.string()}, {"experiment", measured}});
-    return 0;
-  }
-  fmt::print("{}", likelihood_table(runs));
-  const std::vector<Verdict> all = verdicts(runs, experiment.expected);
-  for (const Verdict& verdict : all) fmt::print("{}\n", verdict.sentence());
-  const auto met = std::ranges::count_if(all, &Verdict::met);
-  const auto measured_of_them =
-      std::ranges::count_if(all, [](const Verdict& each) { return each.measured.has_value(); });
-  if (!all.empty())
-    fmt::print("of {} expected values {} were met, {} missed, {} not measured\n", all.size(), met,
-               measured_of_them - met, static_cast<std::ptrdiff_t>(all.size()) - measured_of_them);
-  fmt::print("results  {}\npage     {}\n", results.string(), page.string());
-  return 0;
+  return publish_experiment(
+      file, options, results_of(file, experiment, runs, options), comparison_report(runs, experiment.expected), [&] {
+        fmt::print("{}", likelihood_table(runs));
+        const std::vector<Verdict> all = verdicts(runs, experiment.expected);
+        for (const Verdict& verdict : all) fmt::print("{}\n", verdict.sentence());
+        const auto met = std::ranges::count_if(all, &Verdict::met);
+        const auto measured = std::ranges::count_if(all, [](const Verdict& each) { return each.measured.has_value(); });
+        if (!all.empty())
+          fmt::print("of {} expected values {} were met, {} missed, {} not measured\n", all.size(), met, measured - met,
+                     static_cast<std::ptrdiff_t>(all.size()) - measured);
+      });
 }
 
 }  // namespace harmonium::cli

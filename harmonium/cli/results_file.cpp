@@ -1,5 +1,6 @@
 #include "harmonium/cli/results_file.h"
 
+#include <fmt/core.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/format.h"
 #include "harmonium/report/estimates.h"
 
@@ -74,6 +76,26 @@ nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs, const
       rows.push_back(std::move(row));
     }
   return rows;
+}
+
+int publish_experiment(const ExperimentFile& file, const ReproduceOptions& options, const nlohmann::ordered_json& found,
+                       ReportContent page, const std::function<void()>& tell) {
+  const std::filesystem::path results = options.out / (file.name + ".results.json"), shown = options.out / "index.html";
+  std::filesystem::create_directories(options.out);
+  write_file_atomically(results, found.dump(1) + "\n");
+  page.title = found["title"];
+  page.subtitle = file.question;
+  page.configuration = file.text;
+  page.reproduce = {found["commands"][0]};
+  page.footer += (page.footer.empty() ? "" : "\n") + machine_text() + "; " + today() + ".";
+  write_report(shown, page);
+  if (options.common.json) {
+    print_json({{"results", results.string()}, {"page", shown.string()}, {"experiment", found}});
+    return 0;
+  }
+  tell();
+  fmt::print("results  {}\npage     {}\n", results.string(), shown.string());
+  return 0;
 }
 
 }  // namespace harmonium::cli

@@ -2,11 +2,13 @@
 // it for docs/results.md.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "harmonium/cli/experiment_file.h"
 #include "harmonium/report/comparison.h"
+#include "harmonium/report/report.h"
 
 namespace harmonium::cli {
 
@@ -21,5 +23,10 @@ namespace harmonium::cli {
 // A row of "measured" for every answer of every run; expected and source are null where nothing is expected.
 [[nodiscard]] nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs,
                                                    const std::vector<Expectation>& expected);
+
+// The end of every experiment: writes NAME.results.json and the page, whose title and subtitle are the experiment's,
+// and prints them as JSON or, for people, what `tell` prints and where the files are. Returns the exit code.
+int publish_experiment(const ExperimentFile& file, const ReproduceOptions& options, const nlohmann::ordered_json& found,
+                       ReportContent page, const std::function<void()>& tell);
 
 }  // namespace harmonium::cli

@@ -101,8 +101,8 @@ TEST_F(Reproduce, TrainsJudgesAndWritesWhatItFound) {
   const std::string out = "runs/reproduce/tiny";
   EXPECT_EQ(names_in(folder / out), (std::set<std::string>{"sgd", "centered", "tiny.results.json", "index.html"}));
   const ordered_json found = results(out);
-  EXPECT_EQ(keys(found), (std::vector<std::string>{"title", "question", "measured", "not_measured", "commands", "seed",
-                                                   "machine", "date"}));
+  EXPECT_EQ(keys(found), (std::vector<std::string>{"title", "question", "measured", "commands", "seed", "machine",
+                                                   "date", "not_measured"}));
   ASSERT_EQ(found["measured"].size(), 8U) << "two runs, two snapshots, two sets";
   for (const ordered_json& row : found["measured"]) {
     for (const char* key : {"what", "value", "low", "high", "kind", "expected", "source", "updates", "seconds"})
