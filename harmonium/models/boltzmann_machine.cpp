@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/binary_product.h"
 
 namespace harmonium {
 
@@ -162,7 +163,7 @@ at::Tensor BoltzmannMachine::input(std::size_t layer, const State& state) const 
 at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const {
   at::Tensor total = start;
   const auto add = [&](const at::Tensor& neighbour, const at::Tensor& weights) {
-    total = total.defined() ? at::addmm(total, neighbour, weights) : neighbour.mm(weights);
+    total = add_product(total, neighbour, weights);
   };
   // An edge inside the layer passes both lines: W of the pairs before a unit, Wᵀ of those after it.
   for (const EdgeInfo& edge : topology().edges) {
@@ -236,7 +237,7 @@ Moments BoltzmannMachine::moments(const State& state, const Fields& fields, cons
     const at::Tensor& upper = values[edge.upper];
     result.insert(edge.weights,
                   edge.masked(weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
-                                                : lower.t().mm(upper).div_(static_cast<double>(lower.size(0)))));
+                                                : mean_outer_product(lower, upper)));
   }
   return result;
 }

@@ -1,0 +1,43 @@
+// A table of 0s and 1s, coded by deviations: the majority value of every column, and the places that differ from it.
+//
+// Layers of trained machines look dense (hidden units are on in half of all rows), yet most units of most rows are in
+// their usual state: on MNIST 12–15 % deviate. A product with such a table is the product with the majority row, the
+// same for all rows, and a few rows of the other matrix added or subtracted.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace harmonium {
+
+// Rows of bits, each in whole words of 64; bits beyond the last column are 0.
+struct BitTable {
+  BitTable(std::int64_t rows, std::int64_t columns);
+  [[nodiscard]] std::uint64_t* row(std::int64_t index) { return data() + index * words; }
+  [[nodiscard]] const std::uint64_t* row(std::int64_t index) const { return data() + index * words; }
+  [[nodiscard]] bool at(std::int64_t r, std::int64_t column) const {
+    return (row(r)[column / 64] >> column % 64 & 1) != 0;
+  }
+  [[nodiscard]] BitTable transposed() const;
+
+  std::int64_t rows, columns, words;
+  at::Tensor storage;  // rows × words, int64
+
+ private:
+  [[nodiscard]] std::uint64_t* data() const {
+    return reinterpret_cast<std::uint64_t*>(storage.data_ptr<std::int64_t>());
+  }
+};
+
+struct BinaryCode {
+  // Nothing if a number is neither 0 nor 1, or the table is not float32 and contiguous.
+  [[nodiscard]] static std::optional<BinaryCode> of(const at::Tensor& table);
+
+  BitTable deviating;           // bits that differ from the majority
+  BitTable majority;            // one row
+  std::int64_t deviations = 0;  // number of bits in `deviating`
+};
+
+}  // namespace harmonium

@@ -1,0 +1,165 @@
+#include "harmonium/kernels/binary_product.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include "harmonium/kernels/binary_code.h"
+#include "harmonium/kernels/packed_matrix.h"
+#include "harmonium/kernels/random.h"
+#include "harmonium/kernels/vector_loops.h"
+
+namespace harmonium {
+namespace {
+
+// Bits of which the given part deviate from majorities that are themselves on or off at random.
+at::Tensor deviating_bits(std::uint64_t seed, std::int64_t rows, std::int64_t columns, double part) {
+  const Key key(seed);
+  const at::Tensor usual = uniform(key.fold_in(1), {columns}).lt(0.5);
+  return uniform(key.fold_in(2), {rows, columns}).lt(part).logical_xor(usual).to(at::kFloat);
+}
+
+void expect_close(const at::Tensor& found, const at::Tensor& expected, double tolerance) {
+  ASSERT_EQ(found.sizes(), expected.sizes());
+  EXPECT_LT((found.to(at::kDouble) - expected).abs().max().item<double>(), tolerance);
+}
+
+at::Tensor exactly(const at::Tensor& x) { return x.to(at::kDouble); }
+
+TEST(PackedMatrix, HoldsAnyLayoutOfItsSource) {
+  const at::Tensor wide = normal(Key(1), {130, 150});
+  for (const at::Tensor& source : {wide, wide.t(), wide.narrow(1, 3, 70), wide.t().narrow(1, 2, 65),
+                                   wide.narrow(0, 1, 128).slice(1, 0, 150, 2), wide.narrow(1, 0, 1)}) {
+    const PackedMatrix packed(source);
+    for (std::int64_t block = 0; block < packed.blocks(); ++block) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(packed.block(block)) % 64, 0U);
+      for (std::int64_t row = 0; row < packed.rows(); ++row)
+        for (std::int64_t j = 0; j < block_columns; ++j) {
+          const std::int64_t column = block * block_columns + j;
+          const float expected = column < source.size(1) ? source[row][column].item<float>() : 0;
+          ASSERT_EQ(packed.block(block)[row * block_columns + j], expected) << row << ", " << column;
+        }
+    }
+  }
+}
+
+TEST(PackedMatrix, NegatesTheRowsItIsTold) {
+  const at::Tensor source = normal(Key(1), {70, 10});
+  const std::uint64_t negated[] = {0x8000000000000002U, 0x20U};
+  for (const at::Tensor& each : {source, source.t().contiguous().t()}) {
+    const PackedMatrix packed(each, negated);
+    for (std::int64_t row = 0; row < 70; ++row)
+      EXPECT_EQ(packed.block(0)[row * block_columns + 3],
+                (row == 1 || row == 63 || row == 69 ? -1 : 1) * source[row][3].item<float>());
+  }
+}
+
+TEST(BinaryCode, IsTheTableItWasMadeOf) {
+  for (const std::int64_t rows : {1, 2, 63, 64, 130})
+    for (const std::int64_t columns : {1, 64, 100, 129}) {
+      const at::Tensor table = deviating_bits(3, rows, columns, 0.2);
+      const auto code = BinaryCode::of(table);
+      ASSERT_TRUE(code.has_value());
+      const at::Tensor majority = table.sum(0).gt(0.5 * static_cast<double>(rows));
+      EXPECT_EQ(code->deviations, table.ne(majority).sum().item<std::int64_t>());
+      const BitTable turned = code->deviating.transposed();
+      ASSERT_EQ(turned.rows, columns);
+      for (std::int64_t i = 0; i < columns; ++i) {
+        ASSERT_EQ(code->majority.at(0, i), majority[i].item<bool>());
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const bool deviates = (table[r][i].item<float>() == 1) != majority[i].item<bool>();
+          ASSERT_EQ(code->deviating.at(r, i), deviates) << r << ", " << i;
+          ASSERT_EQ(turned.at(i, r), deviates) << r << ", " << i;
+        }
+        // Bits beyond the end would pick rows that do not exist.
+        if (rows % 64 != 0) {
+          EXPECT_EQ(turned.row(i)[turned.words - 1] >> rows % 64, 0U);
+        }
+      }
+    }
+}
+
+TEST(BinaryCode, RefusesWhatItCannotHold) {
+  at::Tensor table = at::ones({70, 90});
+  EXPECT_TRUE(BinaryCode::of(table).has_value());
+  EXPECT_FALSE(BinaryCode::of(table.t()).has_value()) << "not contiguous";
+  EXPECT_FALSE(BinaryCode::of(table.to(at::kDouble)).has_value());
+  EXPECT_FALSE(BinaryCode::of(at::ones({0, 4})).has_value());
+  table[69][89] = 0.25;
+  EXPECT_FALSE(BinaryCode::of(table).has_value());
+}
+
+struct ProductCase {
+  const char* name;
+  std::int64_t rows, inner, columns;
+  double part;
+};
+
+// Sums of up to 800 numbers of size 1 in float32; rounding errors grow like a random walk to about 5e-6.
+constexpr double rounding = 1e-4;
+
+class BinaryProduct : public testing::TestWithParam<ProductCase> {
+ protected:
+  const ProductCase size = GetParam();
+  const at::Tensor x = deviating_bits(5, size.rows, size.inner, size.part);
+};
+
+TEST_P(BinaryProduct, IsTheDenseProduct) {
+  const at::Tensor weights = normal(Key(6), {size.inner, size.columns}), row = normal(Key(7), {size.columns}),
+                   table = normal(Key(8), {size.rows, size.columns}),
+                   turned = normal(Key(9), {size.columns, size.inner}).t();
+  for (const at::Tensor& w : {weights, turned}) {
+    const at::Tensor product = exactly(x).mm(exactly(w));
+    expect_close(add_product({}, x, w), product, rounding);
+    expect_close(add_product(row, x, w), product + row, rounding);
+    expect_close(add_product(table, x, w), product + table, rounding);
+  }
+}
+
+TEST_P(BinaryProduct, OuterProductsAreDenseOnes) {
+  const at::Tensor y = normal(Key(10), {size.rows, size.columns});
+  const at::Tensor expected = exactly(x).t().mm(exactly(y)) / static_cast<double>(size.rows);
+  expect_close(mean_outer_product(x, y), expected, rounding);
+  expect_close(mean_outer_product(y, x), expected.t(), rounding);
+  EXPECT_TRUE(mean_outer_product(y, x).is_contiguous());
+}
+
+TEST_P(BinaryProduct, DoesNotDependOnThreads) {
+  const at::Tensor weights = normal(Key(6), {size.inner, size.columns}), y = normal(Key(10), {size.rows, size.columns});
+  const auto code = BinaryCode::of(x);
+  if (3 * code->deviations >= x.numel() || x.numel() * size.columns < (1 << 20))
+    GTEST_SKIP() << "a dense product, which OpenBLAS rounds by threads";
+  const int before = at::get_num_threads();
+  std::vector<at::Tensor> products, outer;
+  for (const int threads : {1, 2, 3}) {
+    at::set_num_threads(threads);
+    products.push_back(add_product({}, x, weights));
+    outer.push_back(mean_outer_product(x, y));
+  }
+  at::set_num_threads(before);
+  for (const at::Tensor& each : products) EXPECT_TRUE(at::equal(each, products[0]));
+  for (const at::Tensor& each : outer) EXPECT_TRUE(at::equal(each, outer[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, BinaryProduct,
+    testing::Values(ProductCase{"small", 3, 5, 4, 0.2},  // dense: too little to code
+                    ProductCase{"sparse", 150, 130, 100, 0.1}, ProductCase{"dense", 150, 130, 100, 0.45},
+                    ProductCase{"one_block", 300, 200, 64, 0.1}, ProductCase{"one_row", 1, 2000, 700, 0.01},
+                    ProductCase{"wide", 40, 784, 500, 0.13}, ProductCase{"constant", 200, 130, 65, 0}),
+    [](const auto& each) { return each.param.name; });
+
+TEST(BinaryProductOf, RealNumbersIsDense) {
+  const at::Tensor x = uniform(Key(1), {100, 200}), w = normal(Key(2), {200, 100}), b = normal(Key(3), {100});
+  EXPECT_TRUE(at::equal(add_product(b, x, w), at::addmm(b, x, w)));
+  EXPECT_TRUE(at::equal(mean_outer_product(x, x), x.t().mm(x) / 100));
+}
+
+TEST(BinaryProductOf, OneNumberAmongBitsIsNotRounded) {
+  at::Tensor x = deviating_bits(1, 120, 130, 0.05);
+  x[119][129] = 0.5;
+  const at::Tensor w = normal(Key(2), {130, 100});
+  expect_close(add_product({}, x, w), exactly(x).mm(exactly(w)), rounding);
+}
+
+}  // namespace
+}  // namespace harmonium
