@@ -39,15 +39,18 @@ BitTable::BitTable(std::int64_t row_count, std::int64_t column_count)
 
 BitTable BitTable::transposed() const {
   BitTable result(columns, rows);
+  const std::uint64_t* from = row(0);
+  std::uint64_t* to = result.row(0);
   at::parallel_for(0, words, grain(rows), [&](std::int64_t begin, std::int64_t end) {
     std::uint64_t square[word_bits];
     for (std::int64_t word = begin; word < end; ++word)
       for (std::int64_t first = 0; first < rows; first += word_bits) {
         const std::int64_t down = std::min(word_bits, rows - first),
                            across = std::min(word_bits, columns - word * word_bits);
-        for (std::int64_t i = 0; i < word_bits; ++i) square[i] = i < down ? row(first + i)[word] : 0;
+        for (std::int64_t i = 0; i < word_bits; ++i) square[i] = i < down ? from[(first + i) * words + word] : 0;
         turn_bits(square);
-        for (std::int64_t i = 0; i < across; ++i) result.row(word * word_bits + i)[first / word_bits] = square[i];
+        for (std::int64_t i = 0; i < across; ++i)
+          to[(word * word_bits + i) * result.words + first / word_bits] = square[i];
       }
   });
   return result;
@@ -81,8 +84,10 @@ std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
     majority[i / word_bits] |= static_cast<std::uint64_t>(mostly) << i % word_bits;
     code.deviations += mostly ? rows - on : on;
   }
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t w = 0; w < code.deviating.words; ++w) code.deviating.row(row)[w] ^= majority[w];
+  const std::int64_t words = code.deviating.words;
+  std::uint64_t* bits = code.deviating.row(0);
+  for (std::int64_t row = 0; row < rows; ++row, bits += words)
+    for (std::int64_t w = 0; w < words; ++w) bits[w] ^= majority[w];
   return code;
 }
 

@@ -1,0 +1,74 @@
+#include "harmonium/core/tensor_pool.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace harmonium {
+namespace {
+
+class TensorPoolTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    use_tensor_pool();
+    const std::int64_t before = tensor_pool_counts().requests;
+    (void)at::empty({3});
+    if (tensor_pool_counts().requests == before) GTEST_SKIP() << "sanitized builds go without";
+  }
+};
+
+TEST_F(TensorPoolTest, UsesMemoryAgain) {
+  const auto step = [] {
+    const at::Tensor a = at::ones({100, 1000}), b = a + 1, c = b.mm(b.t());
+    return c[99][99].item<float>();
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(step(), 4000);
+  const TensorPoolCounts before = tensor_pool_counts();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(step(), 4000);
+  const TensorPoolCounts after = tensor_pool_counts();
+  EXPECT_GE(after.requests, before.requests + 30);
+  EXPECT_EQ(after.from_system, before.from_system);
+  EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(after.bytes_idle, before.bytes_idle);
+}
+
+TEST_F(TensorPoolTest, HandsOutWholeAlignedBlocksOfAnySize) {
+  std::vector<at::Tensor> all;
+  for (std::int64_t n : {0, 1, 63, 64, 65, 127, 128, 1000, 4095, 4096, 4097, 1 << 20, (1 << 20) + 1}) {
+    all.push_back(at::empty({n}, at::kByte));
+    if (n == 0) continue;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all.back().data_ptr()) % 64, 0U) << n;
+    all.back().fill_(static_cast<int>(all.size()));
+  }
+  // Blocks that overlapped would have been written over by their neighbours.
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(all[i].eq(static_cast<int>(i) + 1).all().item<bool>()) << i;
+}
+
+TEST_F(TensorPoolTest, WastesNoMoreThanAnEighth) {
+  for (std::int64_t n = 64; n < 100'000; n += 7) {
+    const std::int64_t before = tensor_pool_counts().bytes_in_use;
+    const at::Tensor block = at::empty({n}, at::kByte);
+    const std::int64_t taken = tensor_pool_counts().bytes_in_use - before;
+    ASSERT_GE(taken, n);
+    ASSERT_LE(8 * taken, 9 * n + 8 * 64) << n;
+  }
+}
+
+TEST_F(TensorPoolTest, ServesThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> right(4);
+  for (std::size_t t = 0; t < right.size(); ++t)
+    threads.emplace_back([&right, t] {
+      for (int i = 0; i < 200; ++i) {
+        const at::Tensor mine = at::full({1000 + i}, static_cast<float>(t));
+        right[t] += mine.eq(static_cast<float>(t)).all().item<bool>() ? 1 : 0;
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  for (const int count : right) EXPECT_EQ(count, 200);
+}
+
+}  // namespace
+}  // namespace harmonium
