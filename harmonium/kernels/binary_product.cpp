@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harmonium/kernels/binary_code.h"
-#include "harmonium/kernels/packed_matrix.h"
+#include "harmonium/kernels/column_blocks.h"
 #include "harmonium/kernels/vector_loops.h"
 
 namespace harmonium {
@@ -26,23 +26,31 @@ bool pays(const BinaryCode& code) {
   return code.deviations * cost_of_a_pick < code.deviating.rows * code.deviating.columns;
 }
 
-// Sums of the rows of a packed matrix that bits pick, for all rows of bits; threads share column blocks, then rows.
+// For every row of bits, sums of the rows of a matrix that they pick. A thread copies a column block and works through
+// all rows before it takes the next, so that a block is fetched once.
 struct PickedSums {
   const BitTable& bits;
-  const PackedMatrix& matrix;
-  const at::Tensor& base;  // blocks × block_columns
+  const at::Tensor& matrix;
+  const std::uint64_t* negated;  // rows of the matrix that count negatively; null: none
+  bool all_in_base;              // the base is the sum of all rows; else minus that of the negated ones, as copied
   std::vector<Factors> factors = {};
   at::Tensor start = {};
 
   [[nodiscard]] at::Tensor run() const {
-    at::Tensor out = at::empty({bits.rows, matrix.columns()}, at::kFloat);
-    // Enough pieces to go round, yet whole blocks where there are many: a block is then fetched by one thread only.
-    const std::int64_t threads = at::get_num_threads(), blocks = matrix.blocks();
-    const std::int64_t pieces = std::min(bits.rows, (2 * threads + blocks - 1) / blocks);
-    at::parallel_for(0, blocks * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+    const ColumnBlocks blocks(matrix);
+    at::Tensor out = at::empty({bits.rows, blocks.columns()}, at::kFloat);
+    // Pieces of rows only where there are too few blocks to go round.
+    const std::int64_t pieces = std::min(bits.rows, (at::get_num_threads() + blocks.count() - 1) / blocks.count());
+    at::parallel_for(0, blocks.count() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+      at::Tensor scratch = at::empty({blocks.rows() + 1, block_columns}, at::kFloat);
+      float *copy = scratch.data_ptr<float>(), *base = copy + blocks.rows() * block_columns;
       for (std::int64_t task = begin; task < end; ++task) {
-        const std::int64_t piece = task % pieces;
-        vector_loops().sum_rows(of_block(task / pieces, out), bits.rows * piece / pieces,
+        const std::int64_t block = task / pieces, piece = task % pieces;
+        if (task == begin || piece == 0) {
+          blocks.copy(block, negated, copy);
+          set_base(copy, blocks.rows(), base);
+        }
+        vector_loops().sum_rows(of_block(blocks, block, copy, base, out), bits.rows * piece / pieces,
                                 bits.rows * (piece + 1) / pieces);
       }
     });
@@ -50,56 +58,53 @@ struct PickedSums {
   }
 
  private:
-  [[nodiscard]] RowSums of_block(std::int64_t block, at::Tensor& out) const {
+  void set_base(const float* copy, std::int64_t rows, float* base) const {
+    std::fill_n(base, block_columns, 0.0F);
+    for (std::int64_t row = 0; row < rows; ++row, copy += block_columns) {
+      const bool flipped = negated != nullptr && (negated[row / word_bits] >> row % word_bits & 1) != 0;
+      if (!all_in_base && !flipped) continue;
+      const float sign = flipped ? -1.0F : 1.0F;
+      for (std::int64_t j = 0; j < block_columns; ++j) base[j] += sign * copy[j];
+    }
+  }
+
+  [[nodiscard]] RowSums of_block(const ColumnBlocks& blocks, std::int64_t block, const float* copy, const float* base,
+                                 at::Tensor& out) const {
     const std::int64_t column = block * block_columns;
     return {.bits = bits.row(0),
             .words = bits.words,
-            .block = matrix.block(block),
-            .base = base.data_ptr<float>() + column,
+            .block = copy,
+            .base = base,
             .factors = factors.empty() ? nullptr : factors.data(),
             .start = start.defined() ? start.data_ptr<float>() + column : nullptr,
-            .start_stride = start.defined() && start.dim() == 2 ? matrix.columns() : 0,
+            .start_stride = start.defined() && start.dim() == 2 ? blocks.columns() : 0,
             .out = out.data_ptr<float>() + column,
-            .out_stride = matrix.columns(),
-            .columns = matrix.columns_of(block)};
+            .out_stride = blocks.columns(),
+            .columns = blocks.columns_of(block)};
   }
 };
 
-// factor · the sum of the rows of a packed matrix that are wanted.
-template <class Wanted>
-at::Tensor sum_where(const PackedMatrix& matrix, float factor, Wanted wanted) {
-  at::Tensor sum = at::zeros({matrix.blocks(), block_columns}, at::kFloat);
-  float* total = sum.data_ptr<float>();
-  at::parallel_for(0, matrix.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t block = begin; block < end; ++block) {
-      const float* row = matrix.block(block);
-      float* to = total + block * block_columns;
-      for (std::int64_t r = 0; r < matrix.rows(); ++r, row += block_columns)
-        if (wanted(r))
-          for (std::int64_t j = 0; j < block_columns; ++j) to[j] += factor * row[j];
-    }
-  });
-  return sum;
-}
-
 // A unit that deviates adds its row where it is usually off and takes it away where it is usually on.
 at::Tensor coded_product(const at::Tensor& start, const BinaryCode& code, const at::Tensor& weights) {
-  const PackedMatrix matrix(weights, code.majority.row(0));
-  const at::Tensor base = sum_where(matrix, -1, [&](std::int64_t unit) { return code.majority.at(0, unit); });
-  return PickedSums{
-      .bits = code.deviating, .matrix = matrix, .base = base, .start = start.defined() ? start.contiguous() : start}
+  return PickedSums{.bits = code.deviating,
+                    .matrix = weights,
+                    .negated = code.majority.row(0),
+                    .all_in_base = false,
+                    .start = start.defined() ? start.contiguous() : start}
       .run();
 }
 
 // The rows in which a unit deviates are added where it is usually off, and taken from the sum of all where it is on.
 at::Tensor coded_outer_product(const BinaryCode& code, const at::Tensor& y) {
-  const PackedMatrix matrix(y);
-  const at::Tensor total = sum_where(matrix, 1, [](std::int64_t) { return true; });
   const float share = 1 / static_cast<float>(code.deviating.rows);
   std::vector<Factors> factors(static_cast<std::size_t>(code.deviating.columns));
   for (std::size_t i = 0; i < factors.size(); ++i)
     factors[i] = code.majority.at(0, static_cast<std::int64_t>(i)) ? Factors{share, -share} : Factors{0, share};
-  return PickedSums{.bits = code.deviating.transposed(), .matrix = matrix, .base = total, .factors = std::move(factors)}
+  return PickedSums{.bits = code.deviating.transposed(),
+                    .matrix = y,
+                    .negated = nullptr,
+                    .all_in_base = true,
+                    .factors = std::move(factors)}
       .run();
 }
 

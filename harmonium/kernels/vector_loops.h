@@ -6,7 +6,7 @@
 
 namespace harmonium {
 
-inline constexpr std::int64_t block_columns = 64;  // columns of a packed matrix that are worked on together
+inline constexpr std::int64_t block_columns = 64;  // columns of a matrix that are worked on together
 inline constexpr std::int64_t word_bits = 64;
 
 // How much of the base and of its sum goes into a row of a result.
@@ -14,7 +14,7 @@ struct Factors {
   float base, sum;
 };
 
-// Sums of picked rows of a column block of a packed matrix (packed_matrix.h), one for each row of the result:
+// Sums of picked rows of a column block of a matrix (column_blocks.h), one for each row of the result:
 //   out_r = start_r + factor_r.base · base + factor_r.sum · Σ_{k of bits_r} block_k
 struct RowSums {
   const std::uint64_t* bits;  // rows of the result × words

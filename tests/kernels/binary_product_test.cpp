@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harmonium/kernels/binary_code.h"
-#include "harmonium/kernels/packed_matrix.h"
+#include "harmonium/kernels/column_blocks.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/vector_loops.h"
 
@@ -25,30 +25,32 @@ void expect_close(const at::Tensor& found, const at::Tensor& expected, double to
 
 at::Tensor exactly(const at::Tensor& x) { return x.to(at::kDouble); }
 
-TEST(PackedMatrix, HoldsAnyLayoutOfItsSource) {
+TEST(ColumnBlocks, CopyAnyLayoutOfTheirSource) {
   const at::Tensor wide = normal(Key(1), {130, 150});
   for (const at::Tensor& source : {wide, wide.t(), wide.narrow(1, 3, 70), wide.t().narrow(1, 2, 65),
                                    wide.narrow(0, 1, 128).slice(1, 0, 150, 2), wide.narrow(1, 0, 1)}) {
-    const PackedMatrix packed(source);
-    for (std::int64_t block = 0; block < packed.blocks(); ++block) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(packed.block(block)) % 64, 0U);
-      for (std::int64_t row = 0; row < packed.rows(); ++row)
-        for (std::int64_t j = 0; j < block_columns; ++j) {
-          const std::int64_t column = block * block_columns + j;
-          const float expected = column < source.size(1) ? source[row][column].item<float>() : 0;
-          ASSERT_EQ(packed.block(block)[row * block_columns + j], expected) << row << ", " << column;
-        }
+    const ColumnBlocks blocks(source);
+    for (std::int64_t block = 0; block < blocks.count(); ++block) {
+      at::Tensor copy = at::full({blocks.rows() + 1, block_columns}, 7.0F);
+      blocks.copy(block, nullptr, copy.data_ptr<float>());
+      const at::Tensor expected = at::zeros({blocks.rows() + 1, block_columns});
+      expected.narrow(0, 0, blocks.rows())
+          .narrow(1, 0, blocks.columns_of(block))
+          .copy_(source.narrow(1, block * block_columns, blocks.columns_of(block)));
+      expected[blocks.rows()].fill_(7);  // not to be written
+      EXPECT_TRUE(at::equal(copy, expected)) << block;
     }
   }
 }
 
-TEST(PackedMatrix, NegatesTheRowsItIsTold) {
+TEST(ColumnBlocks, NegateTheRowsTheyAreTold) {
   const at::Tensor source = normal(Key(1), {70, 10});
   const std::uint64_t negated[] = {0x8000000000000002U, 0x20U};
   for (const at::Tensor& each : {source, source.t().contiguous().t()}) {
-    const PackedMatrix packed(each, negated);
+    at::Tensor copy = at::empty({70, block_columns});
+    ColumnBlocks(each).copy(0, negated, copy.data_ptr<float>());
     for (std::int64_t row = 0; row < 70; ++row)
-      EXPECT_EQ(packed.block(0)[row * block_columns + 3],
+      EXPECT_EQ(copy[row][3].item<float>(),
                 (row == 1 || row == 63 || row == 69 ? -1 : 1) * source[row][3].item<float>());
   }
 }

@@ -1,6 +1,4 @@
-#include "harmonium/kernels/packed_matrix.h"
-
-#include <ATen/Parallel.h>
+#include "harmonium/kernels/column_blocks.h"
 
 #include <algorithm>
 
@@ -45,32 +43,27 @@ void turn_lines(const float* from, std::int64_t line, std::int64_t rows, std::in
 
 }  // namespace
 
-PackedMatrix::PackedMatrix(const at::Tensor& matrix, const std::uint64_t* negated)
-    : rows_(matrix.size(0)), columns_(matrix.size(1)), blocks_((columns_ + block_columns - 1) / block_columns) {
-  require(matrix.scalar_type() == at::kFloat, "a packed matrix is float32, not {}", at::toString(matrix.scalar_type()));
-  storage_ = at::empty({blocks_ * rows_ * block_columns}, at::kFloat);
-  const bool turned = matrix.stride(1) != 1 && matrix.stride(0) == 1;
-  const at::Tensor source = turned || matrix.stride(1) == 1 ? matrix : matrix.contiguous();
-  const float* from = source.data_ptr<float>();
-  float* to = storage_.data_ptr<float>();
-  const std::int64_t line = source.stride(turned ? 1 : 0);
-  at::parallel_for(0, blocks_, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t index = begin; index < end; ++index) {
-      const std::int64_t first = index * block_columns;
-      if (turned)
-        turn_lines(from + first * line, line, rows_, columns_of(index), Signs{negated}, to + first * rows_);
-      else
-        copy_lines(from + first, line, rows_, columns_of(index), Signs{negated}, to + first * rows_);
-    }
-  });
+ColumnBlocks::ColumnBlocks(const at::Tensor& matrix)
+    : turned_(matrix.stride(1) != 1 && matrix.stride(0) == 1),
+      rows_(matrix.size(0)),
+      columns_(matrix.size(1)),
+      count_((columns_ + block_columns - 1) / block_columns) {
+  require(matrix.scalar_type() == at::kFloat, "column blocks are float32, not {}", at::toString(matrix.scalar_type()));
+  source_ = turned_ || matrix.stride(1) == 1 ? matrix : matrix.contiguous();
+  line_ = source_.stride(turned_ ? 1 : 0);
+  from_ = source_.data_ptr<float>();
 }
 
-const float* PackedMatrix::block(std::int64_t index) const {
-  return storage_.data_ptr<float>() + index * rows_ * block_columns;
-}
-
-std::int64_t PackedMatrix::columns_of(std::int64_t block) const {
+std::int64_t ColumnBlocks::columns_of(std::int64_t block) const {
   return std::min(block_columns, columns_ - block * block_columns);
+}
+
+void ColumnBlocks::copy(std::int64_t block, const std::uint64_t* negated, float* to) const {
+  const std::int64_t first = block * block_columns;
+  if (turned_)
+    turn_lines(from_ + first * line_, line_, rows_, columns_of(block), Signs{negated}, to);
+  else
+    copy_lines(from_ + first, line_, rows_, columns_of(block), Signs{negated}, to);
 }
 
 }  // namespace harmonium
