@@ -36,7 +36,7 @@ fuzz: ## build the parsers' fuzzers and run each for a short, fixed count
 	tests/fuzz/run build/fuzz
 
 bench: ## time the hot paths against a reference measured in the same run
-	$(call build_preset,bench,bench)
+	$(call build_preset,release,bench,--target harmonium_bench harmonium_microbench)
 	bench/run
 
 asan: ## the tests under the address and undefined-behaviour sanitizers

@@ -1,64 +1,58 @@
-// Steps of annealed importance sampling, 784×500, 400 chains: ours, and the matrix products of the same steps alone.
-#include <cstdio>
-
-#include "bench/timing.h"
+// Steps of annealed importance sampling: ours, and the matrix products of the same steps alone.
+#include "bench/reference/plain_torch.h"
+#include "bench/subject.h"
+#include "harmonium/core/format.h"
 #include "harmonium/kernels/logistic.h"
-#include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/ais.h"
 #include "harmonium/likelihood/schedule.h"
-#include "harmonium/models/builders.h"
 
-using namespace harmonium;
+namespace harmonium::bench {
 
 namespace {
 
 // One step written out: log f_1(v) − log f_0(v) with the base's weights zero.
-at::Tensor plain_first_step(const BoltzmannMachine& machine, const BoltzmannMachine& base, const at::Tensor& v,
-                            double beta) {
+at::Tensor plain_first_step(const BoltzmannMachine& machine, const BoltzmannMachine& base, const at::Tensor& v) {
   const auto &p = machine.parameters(), &q = base.parameters();
-  const at::Tensor a = at::lerp(q["visible.bias"], p["visible.bias"], beta) - q["visible.bias"];
-  const at::Tensor b = at::lerp(q["hidden.bias"], p["hidden.bias"], beta);
-  const at::Tensor field = b + beta * v.mm(p["visible_hidden.weights"]);
-  return v.mv(a).to(at::kDouble) + softplus_row_sums(field) -
+  const at::Tensor field = at::addmm(p["hidden.bias"], v, p["visible_hidden.weights"]);
+  return v.mv(p["visible.bias"] - q["visible.bias"]).to(at::kDouble) + softplus_row_sums(field) -
          softplus_row_sums(q["hidden.bias"].expand_as(field).contiguous());
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  bench::use_all_cores();
-  const std::int64_t chains = argc > 1 ? std::atoll(argv[1]) : 400;
-  constexpr std::int64_t steps = 60;
-  BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
-  initialize(machine, Key(1), 0.05);
-  const BaseModel base = uniform_base(machine);
+Lines annealing(const Options& options) {
+  const Subject what = subject(options);
+  const std::int64_t chains = options.smoke ? 20 : 400, steps = options.smoke ? 4 : 60;
+  const BoltzmannMachine machine = trained_machine(options, what);
+  const BaseModel base(
+      machine.with_parameters(base_rate_parameters(machine, {{what.images.column_means().to(at::kFloat)}})),
+      "base rates");
 
-  // Validate: the weights of a path of one step are the plain expression at the base's own draws.
-  const AnnealingPath short_path(base, {machine}, {0, 1});
   State first;
-  const at::Tensor weights = anneal(
-      short_path, Way::up, chains,
-      [&](std::int64_t, std::int64_t count, const Key& key) { return first = base.draw(key, count); },
-      {.chains_at_once = chains});
-  const double error =
-      (weights - plain_first_step(machine, base.machine(), first.layers[0], 1)).abs().max().item<double>();
-  if (error > 1e-2) {
-    std::printf("annealing: weights differ from the plain expression by %.2g\n", error);
-    return 1;
-  }
+  const at::Tensor weights =
+      anneal(AnnealingPath(base, {machine}, {0, 1}), Way::up, chains,
+             [&](std::int64_t, std::int64_t count, const Key& key) { return first = base.draw(key, count); },
+             {.chains_at_once = chains});
+  validate((weights - plain_first_step(machine, base.machine(), first.layers[0])).abs().max().item<double>() < 1e-2,
+           "weights of a path of one step");
 
   const AnnealingPath path(base, {machine}, linear_schedule(steps));
-  const at::Tensor w = machine.parameters()["visible_hidden.weights"];
-  const at::Tensor v = base.draw(Key(2), chains).layers[0], h = base.draw(Key(3), chains).layers[1];
-  const auto times = bench::medians({[&] { (void)ais(path, chains, {.chains_at_once = chains}); },
-                                     [&] {
-                                       for (std::int64_t k = 0; k < steps; ++k) {
-                                         const at::Tensor x = v.mm(w);
-                                         const at::Tensor y = h.mm(w.t());
-                                       }
-                                     }},
-                                    7);
-  std::printf("AIS step 784x500, %lld chains: %.2f ms; its two matrix products alone %.2f ms; ratio %.2f (limit 1.3)\n",
-              static_cast<long long>(chains), 1e3 * times[0] / steps, 1e3 * times[1] / steps, times[0] / times[1]);
-  return 0;
+  const State drawn = base.draw(Key(2), chains);
+  const PlainSweep products{.w = machine.parameters()["visible_hidden.weights"],
+                            .a = {},
+                            .b = {},
+                            .v = drawn.layers[0],
+                            .h = drawn.layers[1]};
+  const std::vector<double> times = medians(options, {[&] { (void)ais(path, chains, {.chains_at_once = chains}); },
+                                                      [&] {
+                                                        for (std::int64_t k = 0; k < steps; ++k)
+                                                          products.products_alone();
+                                                      }});
+  const double per_step = 1e3 / static_cast<double>(steps);
+  return {
+      {format("AIS step, 784×{}, {} chains, machine of {}", what.hidden, chains, what.name), per_step * times[0], "ms"},
+      {"… its two matrix products alone", per_step * times[1], "ms"},
+      {"… time of a step in times of the two products", times[0] / times[1], "×", "≤ 0.8"}};
 }
+
+}  // namespace harmonium::bench

@@ -9,10 +9,22 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/chunks.h"
+#include "harmonium/kernels/clones.h"
 
 namespace harmonium {
 
 namespace {
+
+HARMONIUM_CLONES void compare(const float* u, const float* probability, float* out, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = u[i] < probability[i] ? 1.0F : 0.0F;
+}
+HARMONIUM_CLONES void compare(const double* u, const double* probability, double* out, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = u[i] < probability[i] ? 1.0 : 0.0;
+}
+HARMONIUM_CLONES void compare_bytes(const float* u, const std::uint8_t* bytes, float scale, float* out,
+                                    std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = u[i] < static_cast<float>(bytes[i]) * scale ? 1.0F : 0.0F;
+}
 
 void require_real(at::ScalarType type) {
   require(type == at::kFloat || type == at::kDouble, "random tensors are float32 or float64, not {}",
@@ -59,9 +71,28 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
     const scalar_t* in = p.data_ptr<scalar_t>();
     scalar_t* out = result.data_ptr<scalar_t>();
     for_each_chunk<scalar_t>(key, p.numel(), [in, out](std::int64_t first, std::int64_t count, const scalar_t* u) {
-      for (std::int64_t i = 0; i < count; ++i) out[first + i] = u[i] < in[first + i] ? 1 : 0;
+      compare(u, in + first, out + first, count);
     });
   });
+  return result;
+}
+
+at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows, double scale) {
+  require(bytes.scalar_type() == at::kByte && bytes.dim() == 2 && bytes.is_contiguous(),
+          "rows are picked from a contiguous table of bytes");
+  require(rows.scalar_type() == at::kLong && rows.dim() == 1 && rows.is_contiguous(),
+          "rows are named by int64 indices");
+  const std::int64_t columns = bytes.size(1), count = rows.size(0), known = bytes.size(0);
+  const std::int64_t* row = rows.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < count; ++i)
+    require(row[i] >= 0 && row[i] < known, "row {} of a table with {}", row[i], known);
+  at::Tensor result = at::empty({count, columns}, at::kFloat);
+  const std::uint8_t* from = bytes.data_ptr<std::uint8_t>();
+  float* out = result.data_ptr<float>();
+  for_each_row_piece<float>(
+      key, count, columns, [&](std::int64_t i, std::int64_t column, std::int64_t n, const float* u) {
+        compare_bytes(u, from + row[i] * columns + column, static_cast<float>(scale), out + i * columns + column, n);
+      });
   return result;
 }
 

@@ -34,8 +34,11 @@ std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
     left -= take;
   }
   const at::Tensor chosen = pieces.size() == 1 ? pieces.front() : at::cat(pieces);
-  const at::Tensor values = binarize(shrunk(data_.gather(chosen)), options_.binarization,
-                                     key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update)));
+  const Key key = key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update));
+  const bool bits_of_bytes = options_.binarization == Binarization::stochastic && options_.shrink == 0 &&
+                             data_.values.scalar_type() == at::kByte && data_.values.is_contiguous();
+  const at::Tensor values = bits_of_bytes ? sample_bernoulli(key, data_.values, chosen.contiguous(), data_.scale)
+                                          : binarize(shrunk(data_.gather(chosen)), options_.binarization, key);
   if (options_.classes == 0) return {values};
   return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
 }

@@ -209,5 +209,15 @@ TEST(Permutation, GivesAllTwentyFourOrdersOfFourEquallyOften) {
   expect_equal_frequencies(counts);
 }
 
+TEST(RandomRows, AreTheBernoulliDrawsOfTheirGrayValues) {
+  const at::Tensor bytes = (uniform(Key(1), {50, 301}) * 256).floor().to(at::kByte);
+  const at::Tensor rows = at::tensor({49L, 0L, 7L, 7L, 23L}, at::kLong);
+  const at::Tensor gray = bytes.index_select(0, rows).to(at::kFloat).mul_(1.0 / 255);
+  EXPECT_TRUE(at::equal(sample_bernoulli(Key(2), bytes, rows, 1.0 / 255), sample_bernoulli(Key(2), gray)));
+  EXPECT_THROW((void)sample_bernoulli(Key(2), bytes, at::tensor({50L}, at::kLong), 1.0 / 255), Error);
+  EXPECT_THROW((void)sample_bernoulli(Key(2), bytes, at::tensor({-1L}, at::kLong), 1.0 / 255), Error);
+  EXPECT_THROW((void)sample_bernoulli(Key(2), gray, rows, 1.0 / 255), Error);
+}
+
 }  // namespace
 }  // namespace harmonium
