@@ -43,11 +43,10 @@ Lines annealing(const Options& options) {
                             .b = {},
                             .v = drawn.layers[0],
                             .h = drawn.layers[1]};
-  const std::vector<double> times = medians(options, {[&] { (void)ais(path, chains, {.chains_at_once = chains}); },
-                                                      [&] {
-                                                        for (std::int64_t k = 0; k < steps; ++k)
-                                                          products.products_alone();
-                                                      }});
+  const std::vector<double> times =
+      medians(options, {[&] { (void)ais(path, chains, {.chains_at_once = chains}); }, with_own_memory([&] {
+                          for (std::int64_t k = 0; k < steps; ++k) products.products_alone();
+                        })});
   const double per_step = 1e3 / static_cast<double>(steps);
   return {
       {format("AIS step, 784×{}, {} chains, machine of {}", what.hidden, chains, what.name), per_step * times[0], "ms"},

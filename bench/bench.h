@@ -27,6 +27,8 @@ struct Line {
 [[nodiscard]] double seconds(const std::function<void()>& work);
 // Median seconds of each candidate over the turns, after one turn that does not count.
 [[nodiscard]] std::vector<double> medians(const Options& options, const std::vector<std::function<void()>>& candidates);
+// Work as LibTorch does it by itself, without our pool of memory: references are timed like this.
+[[nodiscard]] std::function<void()> with_own_memory(std::function<void()> work);
 // Throws if a candidate is not what it claims to be.
 void validate(bool good, const std::string& what);
 

@@ -1,5 +1,6 @@
 // harmonium_bench [--smoke] [--threads N] [--turns N] [SECTION …]: prints one JSON object a line.
 #include <ATen/Parallel.h>
+#include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +37,16 @@ std::vector<double> medians(const Options& options, const std::vector<std::funct
     result.push_back(each[each.size() / 2]);
   }
   return result;
+}
+
+std::function<void()> with_own_memory(std::function<void()> work) {
+  return [work = std::move(work)] {
+    c10::Allocator* const pool = c10::GetCPUAllocator();
+    constexpr std::uint8_t same_as_the_pool = 1;
+    c10::SetCPUAllocator(c10::GetDefaultCPUAllocator(), same_as_the_pool);
+    work();
+    c10::SetCPUAllocator(pool, same_as_the_pool);
+  };
 }
 
 void validate(bool good, const std::string& what) {

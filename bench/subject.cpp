@@ -44,13 +44,13 @@ Trainer trainer_of(const Subject& subject, const std::string& optimizer, std::in
           BatchStream(subject.images, {.batch = batch, .binarization = Binarization::stochastic}, Key(2)),
           make_negative_phase("pcd", {.sweeps = 1, .particles = batch}),
           std::move(metric),
-          {.rate_bias = 0.1, .rate_weights = 0.1},
+          {.rate_bias = 0.1, .rate_weights = optimizer == "fang" ? 0.03 : 0.1},
           {.updates = 1'000'000'000}};
 }
 
 BoltzmannMachine trained_machine(const Options& options, const Subject& subject) {
-  Trainer trainer = trainer_of(subject, "centering", 100);
-  for (int update = 0; update < (options.smoke ? 50 : 3000); ++update) trainer.step();
+  Trainer trainer = trainer_of(subject, "sgd", 100);
+  for (int update = 0; update < (options.smoke ? 50 : 20'000); ++update) trainer.step();
   return trainer.machine().with_parameters(trainer.machine().parameters().clone());
 }
 

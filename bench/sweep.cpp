@@ -44,7 +44,8 @@ Lines gibbs_sweep(const Options& options) {
              100 * deviating(state.layers[0]), 100 * deviating(state.layers[1]));
   std::uint64_t step = 0;
   const auto ours = [&] { (void)gibbs(machine, state, Key(4).fold_in(step++)); };
-  const std::vector<double> times = medians(options, {ours, [&] { plain(); }, [&] { plain.products_alone(); }});
+  const std::vector<double> times =
+      medians(options, {ours, with_own_memory([&] { plain(); }), with_own_memory([&] { plain.products_alone(); })});
   Lines lines = {{"Gibbs sweep, " + size, 1e3 * times[0], "ms"},
                  {"… plain LibTorch", 1e3 * times[1], "ms"},
                  {"… its two matrix products alone", 1e3 * times[2], "ms"},

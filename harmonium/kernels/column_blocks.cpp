@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/clones.h"
 #include "harmonium/kernels/vector_loops.h"
 
 namespace harmonium {
@@ -17,7 +18,8 @@ struct Signs {
 };
 
 // Rows of the block lie in lines of the source.
-void copy_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns, Signs sign, float* to) {
+HARMONIUM_CLONES void copy_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns,
+                                 Signs sign, float* to) {
   for (std::int64_t row = 0; row < rows; ++row, from += line, to += block_columns) {
     const float factor = sign(row);
     for (std::int64_t column = 0; column < columns; ++column) to[column] = factor * from[column];
@@ -26,7 +28,8 @@ void copy_lines(const float* from, std::int64_t line, std::int64_t rows, std::in
 }
 
 // Columns of the block lie in lines of the source: turned tile by tile, so that lines of both sides stay in cache.
-void turn_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns, Signs sign, float* to) {
+HARMONIUM_CLONES void turn_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns,
+                                 Signs sign, float* to) {
   constexpr std::int64_t tile = 16;
   for (std::int64_t first = 0; first < rows; first += tile) {
     const std::int64_t count = std::min(tile, rows - first);

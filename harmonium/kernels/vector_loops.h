@@ -20,7 +20,7 @@ struct RowSums {
   const std::uint64_t* bits;  // rows of the result × words
   std::int64_t words;
   const float* block;         // 64·words × block_columns, aligned to a cache line; rows no bit picks need not exist
-  const float* base;          // block_columns numbers
+  const float* base;          // block_columns numbers, aligned
   const Factors* factors;     // for each row of the result; null: all 1
   const float* start;         // null: nothing
   std::int64_t start_stride;  // 0: the same row for all

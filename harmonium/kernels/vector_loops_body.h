@@ -3,7 +3,7 @@
 // HARMONIUM_LOOPS is the width of its vectors in bits; compilers do not tell by their own macros, which they set before
 // they come to a pragma.
 
-using Floats = float __attribute__((vector_size(64), aligned(64)));
+using Floats = float __attribute__((vector_size(64), aligned(64), may_alias));
 using LooseFloats = float __attribute__((vector_size(64), aligned(4), may_alias));
 using Lanes = std::uint64_t __attribute__((vector_size(64)));
 using Words = std::int32_t __attribute__((vector_size(64)));
@@ -125,40 +125,65 @@ static inline bool pack_bits(const float* row, std::int64_t n, std::uint64_t* wo
   return binary;
 }
 
-// Tiles of two words of bits: the rows that can be picked then lie in the first-level cache.
-static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+template <int vectors>
+static inline void finish_row(const RowSums& sums, std::int64_t row, Floats (&sum)[vectors]) {
+  const Floats* base = reinterpret_cast<const Floats*>(sums.base);
+  if (sums.factors == nullptr)
+    for (int i = 0; i < vectors; ++i) sum[i] += base[i];
+  else
+    for (int i = 0; i < vectors; ++i) sum[i] = sum[i] * sums.factors[row].sum + base[i] * sums.factors[row].base;
+  const float* start = sums.start == nullptr ? nullptr : sums.start + row * sums.start_stride;
+  float* out = sums.out + row * sums.out_stride;
+  if (sums.columns == 16 * vectors) {
+    const LooseFloats* from = reinterpret_cast<const LooseFloats*>(start);
+    LooseFloats* to = reinterpret_cast<LooseFloats*>(out);
+    for (int i = 0; i < vectors; ++i) to[i] = start == nullptr ? sum[i] : sum[i] + from[i];
+  } else {
+    const float* numbers = reinterpret_cast<const float*>(sum);
+    for (std::int64_t j = 0; j < sums.columns; ++j) out[j] = numbers[j] + (start == nullptr ? 0.0F : start[j]);
+  }
+}
+
+// Columns 16·vectors of a block; the last block of a matrix is often narrow.
+template <int vectors>
+static inline void sum_narrow_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+  // Tiles of two words of bits: the rows that can be picked then lie in the first-level cache. Chunks of rows, whose
+  // partial sums stay in the second.
   constexpr std::int64_t tile = 2, chunk = 256;
-  alignas(64) float partial[chunk * block_columns];
+  alignas(64) float partial[chunk * 16 * vectors];
   for (std::int64_t first = begin; first < end; first += chunk) {
     const std::int64_t rows = end - first < chunk ? end - first : chunk;
     for (std::int64_t word = 0; word < sums.words; word += tile) {
       const std::int64_t last = word + tile < sums.words ? word + tile : sums.words;
       for (std::int64_t r = 0; r < rows; ++r) {
-        Floats* sum = reinterpret_cast<Floats*>(partial + r * block_columns);
-        Floats a0 = {}, a1 = {}, a2 = {}, a3 = {};
-        if (word > 0) a0 = sum[0], a1 = sum[1], a2 = sum[2], a3 = sum[3];
+        Floats* kept = reinterpret_cast<Floats*>(partial + r * 16 * vectors);
+        Floats sum[vectors];
+        for (int i = 0; i < vectors; ++i) sum[i] = word == 0 ? Floats{} : kept[i];
         for (std::int64_t w = word; w < last; ++w) {
           const float* block = sums.block + w * word_bits * block_columns;
           for (std::uint64_t bits = sums.bits[(first + r) * sums.words + w]; bits != 0; bits &= bits - 1) {
             const Floats* picked = reinterpret_cast<const Floats*>(block + block_columns * __builtin_ctzll(bits));
-            a0 += picked[0];
-            a1 += picked[1];
-            a2 += picked[2];
-            a3 += picked[3];
+            for (int i = 0; i < vectors; ++i) sum[i] += picked[i];
           }
         }
-        sum[0] = a0, sum[1] = a1, sum[2] = a2, sum[3] = a3;
+        if (last < sums.words)
+          for (int i = 0; i < vectors; ++i) kept[i] = sum[i];
+        else
+          finish_row<vectors>(sums, first + r, sum);
       }
     }
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const Factors factors = sums.factors == nullptr ? Factors{1, 1} : sums.factors[first + r];
-      const float* sum = partial + r * block_columns;
-      const float* start = sums.start == nullptr ? nullptr : sums.start + (first + r) * sums.start_stride;
-      float* out = sums.out + (first + r) * sums.out_stride;
-      for (std::int64_t j = 0; j < sums.columns; ++j)
-        out[j] = factors.base * sums.base[j] + factors.sum * sum[j] + (start == nullptr ? 0.0F : start[j]);
-    }
   }
+}
+
+static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+  if (sums.columns > 48)
+    sum_narrow_rows<4>(sums, begin, end);
+  else if (sums.columns > 32)
+    sum_narrow_rows<3>(sums, begin, end);
+  else if (sums.columns > 16)
+    sum_narrow_rows<2>(sums, begin, end);
+  else
+    sum_narrow_rows<1>(sums, begin, end);
 }
 
 static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits, sum_rows};
