@@ -186,9 +186,13 @@ class SearchWork {
     } else if (ended.code == interrupted_code || ended.code == terminated_code) {
       stop_ = true;
     } else {
-      run.failure = ended.message.empty() ? format("exit code {}", ended.code) : ended.message;
-      write_file_atomically(job_file(search, run, ".failed.json"),
-                            ordered_json{{"reason", run.failure}, {"exit_code", ended.code}}.dump(1) + "\n");
+      run.failure = ended.code > 128        ? format("killed by signal {}", ended.code - 128)
+                    : ended.message.empty() ? format("exit code {}", ended.code)
+                                            : ended.message;
+      // A run that was killed (by the system, for memory) says nothing of its settings: another sitting tries again.
+      if (ended.code <= 128)
+        write_file_atomically(job_file(search, run, ".failed.json"),
+                              ordered_json{{"reason", run.failure}, {"exit_code", ended.code}}.dump(1) + "\n");
     }
     if (!run.done()) return;
     pace_.add(job.search, ended.seconds);

@@ -2,7 +2,10 @@
 // child processes that may be stopped at any moment.
 #include <signal.h>
 
+#include <chrono>
 #include <cmath>
+#include <fstream>
+#include <thread>
 
 #include "tests/cli/tool.h"
 
@@ -185,6 +188,24 @@ TEST_F(Search, StoppedOrKilledItGoesOnAndEndsTheSame) {
     for (const char* name : {"trial-01", "trial-02", "trial-03"})
       EXPECT_EQ(model_bytes(out + "/" + name), model_bytes(std::string("whole/") + name)) << name;
   }
+}
+
+TEST_F(Search, TriesATrialAgainThatTheSystemKilled) {
+  change("updates = 40", "updates = 4000");
+  const ordered_json whole = search({"--tests", "0", "--out", "whole"});
+  Process command = process({"search", "recipe.toml", "--jobs", "1", "--tests", "0", "--out", "killed"});
+  command.on_error_line = [sent = false](pid_t child, const std::string& line) mutable {
+    if (sent || !line.starts_with("searching 1/")) return;
+    // The next trial is about to be started.
+    for (int attempt = 0; !sent && attempt < 500; ++attempt) {
+      std::ifstream children("/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children");
+      for (pid_t trial = 0; !sent && children >> trial; sent = true) ::kill(trial, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  const Outcome first = run(command);
+  EXPECT_NE(first.err.find("failed: killed by signal 9"), std::string::npos) << first.err;
+  EXPECT_EQ(scores(search({"--tests", "0", "--out", "killed"})), scores(whole));
 }
 
 TEST_F(Search, TimesARunOnceAndKeepsItsNumberOfUpdates) {
