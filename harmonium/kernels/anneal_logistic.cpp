@@ -24,7 +24,7 @@ struct FieldPointers {
 template <class T>
 HARMONIUM_INLINE void sample_scaled(const FieldPointers<T> field, const T* u, T* out, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    out[i] = u[i] < elementary::logistic(field.bias[i] + field.scale * field.input[i]) ? T(1) : T(0);
+    out[i] = elementary::below_logistic(u[i], field.bias[i] + field.scale * field.input[i]) ? T(1) : T(0);
 }
 
 // Returns the sum of the log ratios of at most uniform_chunk elements. The order of summation is fixed.
@@ -37,7 +37,7 @@ HARMONIUM_INLINE double anneal_piece(const FieldPointers<T> before, const FieldP
   for (std::int64_t i = 0; i < n; ++i) {
     const T b = before.bias[i] + before.scale * before.input[i], a = after.bias[i] + after.scale * after.input[i];
     ratio[i] = elementary::softplus(a) - elementary::softplus(b);
-    out[i] = u[i] < elementary::logistic(a) ? T(1) : T(0);
+    out[i] = elementary::below_logistic(u[i], a) ? T(1) : T(0);
   }
   for (std::int64_t i = n; i % width != 0; ++i) ratio[i] = 0;
   double partial[width] = {};

@@ -15,15 +15,16 @@ namespace {
 
 // Below this many multiplications a dense product is over before a code is made.
 constexpr std::int64_t least_products = 1 << 20;
-// A row that is picked costs about as much as this many terms of a dense product (docs/design_notes.md).
-constexpr std::int64_t cost_of_a_pick = 3;
+// A row that is picked costs about as much as so many terms of a dense product (docs/design_notes.md).
+constexpr double cost_of_a_pick = 2.5;
 
 bool worth_coding(const at::Tensor& x, std::int64_t width) {
   return x.dim() == 2 && x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() * width >= least_products;
 }
 
 bool pays(const BinaryCode& code) {
-  return code.deviations * cost_of_a_pick < code.deviating.rows * code.deviating.columns;
+  return cost_of_a_pick * static_cast<double>(code.deviations) <
+         static_cast<double>(code.deviating.rows * code.deviating.columns);
 }
 
 // For every row of bits, sums of the rows of a matrix that they pick. A thread copies a column block and works through

@@ -78,6 +78,13 @@ HARMONIUM_INLINE T logistic(T x) {
   return (x < 0 ? e : T(1)) / (1 + e);
 }
 
+// Whether u < σ(x), without the division.
+template <class T>
+HARMONIUM_INLINE bool below_logistic(T u, T x) {
+  const T e = exp_of_negative(-std::abs(x));
+  return u * (1 + e) < (x < 0 ? e : T(1));
+}
+
 // log(1 + e^x).
 template <class T>
 HARMONIUM_INLINE T softplus(T x) {

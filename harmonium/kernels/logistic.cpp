@@ -19,10 +19,10 @@ HARMONIUM_CLONES void logistic_loop(const double* in, double* out, std::int64_t 
   for (std::int64_t i = 0; i < n; ++i) out[i] = elementary::logistic(in[i]);
 }
 HARMONIUM_CLONES void sample_loop(const float* in, const float* u, float* out, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = u[i] < elementary::logistic(in[i]) ? 1.0F : 0.0F;
+  for (std::int64_t i = 0; i < n; ++i) out[i] = elementary::below_logistic(u[i], in[i]) ? 1.0F : 0.0F;
 }
 HARMONIUM_CLONES void sample_loop(const double* in, const double* u, double* out, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = u[i] < elementary::logistic(in[i]) ? 1.0 : 0.0;
+  for (std::int64_t i = 0; i < n; ++i) out[i] = elementary::below_logistic(u[i], in[i]) ? 1.0 : 0.0;
 }
 
 // The order of summation is fixed (16 interleaved partial sums), whatever the instruction set or number of threads.
