@@ -126,7 +126,9 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model)
 
 void Trainer::check() const {
   for (const auto& [name, value] : machine_.parameters().entries()) {
-    const auto largest = value.abs().max().item<double>();
+    // Without a copy of magnitudes, which would be the largest tensor of a step. NaN anywhere makes both NaN.
+    const auto [least, greatest] = at::aminmax(value);
+    const double largest = std::max(std::abs(least.item<double>()), std::abs(greatest.item<double>()));
     if (std::isfinite(largest) && largest < exploded) continue;
     throw RunFailure(
         format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
