@@ -20,6 +20,7 @@ Fields sample_free(const BoltzmannMachine& machine, State& state, const Key& key
                                               some_known ? at::logical_not(known[layer].isnan()) : at::Tensor());
       fields[layer] = at::Tensor();
     } else {
+      state.layers[layer].reset();
       state.layers[layer] =
           machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
     }
@@ -42,7 +43,9 @@ Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std:
       LayerSet free;
       std::ranges::copy_if(block, std::back_inserter(free),
                            [&](std::size_t layer) { return std::ranges::find(clamped, layer) == clamped.end(); });
-      if (!free.empty()) last = sample_layers(machine, state, sweep_key, free);
+      if (free.empty()) continue;
+      last.clear();  // before the next block takes as much again
+      last = sample_layers(machine, state, sweep_key, free);
     }
   }
   return last;
