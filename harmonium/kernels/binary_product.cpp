@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "harmonium/core/error.h"
 #include "harmonium/kernels/binary_code.h"
 #include "harmonium/kernels/column_blocks.h"
 #include "harmonium/kernels/vector_loops.h"
@@ -19,7 +20,8 @@ constexpr std::int64_t least_products = 1 << 20;
 constexpr double cost_of_a_pick = 2.5;
 
 bool worth_coding(const at::Tensor& x, std::int64_t width) {
-  return x.dim() == 2 && x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() * width >= least_products;
+  return x.dim() == 2 && x.is_cpu() && x.scalar_type() == at::kFloat && x.is_contiguous() &&
+         x.numel() * width >= least_products;
 }
 
 bool pays(const BinaryCode& code) {
@@ -112,12 +114,20 @@ at::Tensor coded_outer_product(const BinaryCode& code, const at::Tensor& y) {
 }  // namespace
 
 at::Tensor add_product(const at::Tensor& start, const at::Tensor& x, const at::Tensor& weights) {
+  require(x.dim() == 2 && weights.dim() == 2 && x.size(1) == weights.size(0),
+          "a table with {} columns cannot be multiplied by a matrix with {} rows", x.size(-1), weights.size(0));
+  const bool fits = !start.defined() || (start.size(-1) == weights.size(1) &&
+                                         (start.dim() == 1 || (start.dim() == 2 && start.size(0) == x.size(0))));
+  require(fits, "what a product is added to must be a row of {} numbers or a table of {} such rows", weights.size(1),
+          x.size(0));
   if (worth_coding(x, weights.size(1)))
     if (const auto code = BinaryCode::of(x); code && pays(*code)) return coded_product(start, *code, weights);
   return start.defined() ? at::addmm(start, x, weights) : x.mm(weights);
 }
 
 at::Tensor mean_outer_product(const at::Tensor& x, const at::Tensor& y) {
+  require(x.dim() == 2 && y.dim() == 2 && x.size(0) == y.size(0), "tables of {} and {} rows have no outer products",
+          x.size(0), y.size(0));
   if (worth_coding(x, y.size(1)))
     if (const auto code = BinaryCode::of(x); code && pays(*code)) return coded_outer_product(*code, y);
   if (worth_coding(y, x.size(1)))

@@ -66,8 +66,8 @@ static inline SixteenBlocks philox_blocks(std::uint64_t key, std::uint64_t first
 #pragma GCC unroll 2
   for (int i = 0; i < 2; ++i) {
     const Lanes front = (c0[i] & 0xFFFFFFFFU) | c1[i] << 32, back = (c2[i] & 0xFFFFFFFFU) | c3[i] << 32;
-    result.part[2 * i] = __builtin_shuffle(front, back, Lanes{0, 8, 1, 9, 2, 10, 3, 11});
-    result.part[2 * i + 1] = __builtin_shuffle(front, back, Lanes{4, 12, 5, 13, 6, 14, 7, 15});
+    result.part[2 * i] = __builtin_shufflevector(front, back, 0, 8, 1, 9, 2, 10, 3, 11);
+    result.part[2 * i + 1] = __builtin_shufflevector(front, back, 4, 12, 5, 13, 6, 14, 7, 15);
   }
   return result;
 }
