@@ -58,7 +58,7 @@ State states_of(const BoltzmannMachine& machine, const Subject& subject, std::in
   BatchStream stream(subject.images, {.batch = chains, .binarization = Binarization::stochastic}, Key(3));
   State state = machine.observe(stream.batch(0));
   (void)sample_layers(machine, state, Key(4), {1});
-  (void)gibbs(machine, state, Key(5), 20);
+  gibbs(machine, state, Key(5), 20);
   return state;
 }
 

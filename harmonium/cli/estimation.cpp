@@ -167,7 +167,7 @@ class Estimator {
     (void)sample_layers(machine_, state, key.fold_in(1), machine_.hidden());
     const Progress progress = watcher_.begin("sampling the model");
     for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
-      (void)gibbs(machine_, state, key.fold_in(2).fold_in(static_cast<std::uint64_t>(sweep)));
+      gibbs(machine_, state, key.fold_in(2).fold_in(static_cast<std::uint64_t>(sweep)));
       progress(sweep + 1, sweeps);
     }
     return {state, format("{} Gibbs sweeps", sweeps)};

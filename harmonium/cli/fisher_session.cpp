@@ -110,7 +110,7 @@ FisherResult sampled(const Model& model, const FisherOptions& options, const Com
   const Key key(options.seed);
   State state = machine.independent_sample(key.fold_in(0), 2 * half);
   for (std::int64_t sweep = 0; sweep < options.sweeps; ++sweep) {
-    (void)gibbs(machine, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)));
+    gibbs(machine, state, key.fold_in(1).fold_in(static_cast<std::uint64_t>(sweep)));
     bar.show("sampling", sweep + 1, options.sweeps);
   }
   const auto part = [&](std::int64_t first) {

@@ -110,7 +110,7 @@ class TemperedTransitionChains final : public Chains {
     follow_first_block(line_.target(), state_, input.key.fold_in(1));
   }
   void step(const Key& key) override {
-    (void)gibbs(line_.target(), state_, key.fold_in(0));
+    gibbs(line_.target(), state_, key.fold_in(0));
     accepted_ += tempered_transition(line_, ladder_, state_, key.fold_in(1)).acceptance;
     ++offered_;
   }

@@ -6,8 +6,7 @@ namespace harmonium {
 
 Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
   if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
-  const Fields fields = gibbs(machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
-  return machine.moments(particles_, fields);
+  return walk_and_average(machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
 }
 
 NamedTensors Pcd::state() const {

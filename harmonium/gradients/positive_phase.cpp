@@ -16,7 +16,8 @@ Moments data_moments(const BoltzmannMachine& machine, const State& data) {
             "hidden layers '{}' and '{}' are joined: their posterior has no closed form, so this machine cannot be "
             "trained without approximate inference",
             machine.layers()[edge.lower].name, machine.layers()[edge.upper].name);
-  return machine.moments(data, machine.fields(machine.hidden(), data));
+  const CodedState coded = data;  // once for both products
+  return machine.moments(coded, machine.fields(machine.hidden(), coded));
 }
 
 }  // namespace harmonium

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "harmonium/kernels/clones.h"
 #include "harmonium/kernels/vector_loops.h"
 
 namespace harmonium {
@@ -27,6 +28,22 @@ void turn_bits(std::uint64_t (&bits)[64]) {
       bits[i] ^= change << size;
       bits[i + size] ^= change;
     }
+}
+
+// Bits that differ from the usual ones; the number of fours of them that are not all 0.
+HARMONIUM_CLONES std::int64_t take_from(const std::uint64_t* usual, std::uint64_t* bits, std::int64_t words) {
+  std::uint64_t total = 0;
+  for (std::int64_t w = 0; w < words; ++w) {
+    const std::uint64_t word = bits[w] ^ usual[w], pairs = word | word >> 1;
+    bits[w] = word;
+    // One bit for every four, then sums of neighbours: plain shifts, which all instruction sets have for vectors.
+    std::uint64_t count = (pairs | pairs >> 2) & 0x1111111111111111U;
+    count = (count + (count >> 4)) & 0x0F0F0F0F0F0F0F0FU;
+    count = (count + (count >> 8)) & 0x00FF00FF00FF00FFU;
+    count = (count + (count >> 16)) & 0x0000FFFF0000FFFFU;
+    total += (count + (count >> 32)) & 0xFFFFFFFFU;
+  }
+  return static_cast<std::int64_t>(total);
 }
 
 }  // namespace
@@ -56,11 +73,15 @@ BitTable BitTable::transposed() const {
   return result;
 }
 
+bool BinaryCode::possible(const at::Tensor& table) {
+  return table.defined() && table.dim() == 2 && table.is_cpu() && table.scalar_type() == at::kFloat &&
+         table.is_contiguous() && table.numel() != 0;
+}
+
 std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
-  if (table.dim() != 2 || table.scalar_type() != at::kFloat || !table.is_contiguous() || table.numel() == 0)
-    return std::nullopt;
+  if (!possible(table)) return std::nullopt;
   const std::int64_t rows = table.size(0), columns = table.size(1);
-  BinaryCode code{.deviating = BitTable(rows, columns), .majority = BitTable(1, columns)};
+  BitTable bits(rows, columns);
   const float* from = table.data_ptr<float>();
   std::vector<std::int64_t> ones(static_cast<std::size_t>(columns));
   std::atomic<bool> binary = true;
@@ -69,26 +90,44 @@ std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
     std::vector<float> counts(static_cast<std::size_t>(columns));
     // Real-valued tables show themselves in their first row: the others then only look whether it is over.
     for (std::int64_t row = begin; row < end && binary.load(std::memory_order_relaxed); ++row)
-      if (!vector_loops().pack_bits(from + row * columns, columns, code.deviating.row(row), counts.data()))
+      if (!vector_loops().pack_bits(from + row * columns, columns, bits.row(row), counts.data()))
         binary.store(false, std::memory_order_relaxed);
     const std::scoped_lock lock(adding);
     for (std::size_t i = 0; i < counts.size(); ++i) ones[i] += static_cast<std::int64_t>(counts[i]);
   });
   if (!binary) return std::nullopt;
+  return BinaryCode(std::move(bits), ones);
+}
 
-  std::uint64_t* majority = code.majority.row(0);
-  std::fill_n(majority, code.majority.words, 0);
-  for (std::int64_t i = 0; i < columns; ++i) {
+BinaryCode::BinaryCode(BitTable bits, const std::vector<std::int64_t>& ones)
+    : deviating(std::move(bits)), majority(1, deviating.columns) {
+  const std::int64_t rows = deviating.rows;
+  std::uint64_t* usual = majority.row(0);
+  std::fill_n(usual, majority.words, 0);
+  for (std::int64_t i = 0; i < deviating.columns; ++i) {
     const std::int64_t on = ones[static_cast<std::size_t>(i)];
     const bool mostly = 2 * on > rows;
-    majority[i / word_bits] |= static_cast<std::uint64_t>(mostly) << i % word_bits;
-    code.deviations += mostly ? rows - on : on;
+    usual[i / word_bits] |= static_cast<std::uint64_t>(mostly) << i % word_bits;
+    deviations += mostly ? rows - on : on;
   }
-  const std::int64_t words = code.deviating.words;
-  std::uint64_t* bits = code.deviating.row(0);
-  for (std::int64_t row = 0; row < rows; ++row, bits += words)
-    for (std::int64_t w = 0; w < words; ++w) bits[w] ^= majority[w];
-  return code;
+  std::atomic<std::int64_t> total = 0;
+  at::parallel_for(0, rows, grain(deviating.words), [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t found = 0;
+    for (std::int64_t row = begin; row < end; ++row) found += take_from(usual, deviating.row(row), deviating.words);
+    total += found;
+  });
+  fours = total;
+}
+
+at::Tensor BinaryCode::table() const {
+  const std::int64_t columns = deviating.columns;
+  at::Tensor result = at::empty({deviating.rows, columns}, at::kFloat);
+  float* to = result.data_ptr<float>();
+  at::parallel_for(0, deviating.rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      vector_loops().unpack_bits(deviating.row(row), majority.row(0), columns, to + row * columns);
+  });
+  return result;
 }
 
 }  // namespace harmonium

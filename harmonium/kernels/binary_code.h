@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace harmonium {
 
@@ -32,12 +33,19 @@ struct BitTable {
 };
 
 struct BinaryCode {
-  // Nothing if a number is neither 0 nor 1, or the table is not float32 and contiguous.
+  // Whether a table is of the kind that can be coded, whatever its numbers: float32, contiguous, not empty.
+  [[nodiscard]] static bool possible(const at::Tensor& table);
+  // Nothing if it is not, or if a number is neither 0 nor 1.
   [[nodiscard]] static std::optional<BinaryCode> of(const at::Tensor& table);
+  // Of bits as they are, and the number of ones in every column.
+  BinaryCode(BitTable bits, const std::vector<std::int64_t>& ones);
+  // The table it is the code of.
+  [[nodiscard]] at::Tensor table() const;
 
   BitTable deviating;           // bits that differ from the majority
   BitTable majority;            // one row
   std::int64_t deviations = 0;  // number of bits in `deviating`
+  std::int64_t fours = 0;       // number of fours of neighbouring columns, by row, in which one at least deviates
 };
 
 }  // namespace harmonium

@@ -2,6 +2,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+// GCC 12 warns of registers that its own intrinsics leave undefined on purpose.
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
 namespace harmonium {

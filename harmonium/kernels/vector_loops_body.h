@@ -38,21 +38,26 @@ static inline Lanes all_lanes(std::uint64_t value) { return Lanes{} + value; }
 
 // Philox of core/key.h, eight blocks a vector, a block a lane. A word lives in the low half of its lane; what is in the
 // high half does not matter, because only low halves are multiplied. So the second and fourth word are the products of
-// the round before as they are. Two vectors at a time, because a round waits for its products. The result is the 64
-// words of the blocks in order.
-struct SixteenBlocks {
-  Lanes part[4];
+// the round before as they are. Two vectors at a time where so many are wanted, because a round waits for its products.
+// The result is the words of the blocks in order, 16 a part.
+template <int vectors>
+struct PhiloxBlocks {
+  Lanes part[2 * vectors];
 };
-static inline SixteenBlocks philox_blocks(std::uint64_t key, std::uint64_t first_block) {
+template <int vectors>
+static inline PhiloxBlocks<vectors> philox_blocks(std::uint64_t key, std::uint64_t first_block) {
   const Lanes multiplier0 = all_lanes(0xD2511F53), multiplier1 = all_lanes(0xCD9E8D57);
-  const Lanes index = all_lanes(first_block & 0xFFFFFFFFU) + Lanes{0, 1, 2, 3, 4, 5, 6, 7};
-  Lanes c0[2] = {index, index + 8}, c1[2] = {all_lanes(first_block >> 32), all_lanes(first_block >> 32)}, c2[2] = {},
-        c3[2] = {};
+  Lanes c0[vectors], c1[vectors], c2[vectors], c3[vectors];
+  for (int i = 0; i < vectors; ++i) {
+    c0[i] = all_lanes(first_block + 8 * static_cast<std::uint64_t>(i)) + Lanes{0, 1, 2, 3, 4, 5, 6, 7};
+    c1[i] = c0[i] >> 32;
+    c2[i] = c3[i] = Lanes{};
+  }
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
 #pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
 #pragma GCC unroll 2
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < vectors; ++i) {
       const Lanes product0 = multiply_low(c0[i], multiplier0), product1 = multiply_low(c2[i], multiplier1);
       c0[i] = (product1 >> 32) ^ c1[i] ^ all_lanes(k0);
       c2[i] = (product0 >> 32) ^ c3[i] ^ all_lanes(k1);
@@ -62,9 +67,9 @@ static inline SixteenBlocks philox_blocks(std::uint64_t key, std::uint64_t first
     k0 += 0x9E3779B9;
     k1 += 0xBB67AE85;
   }
-  SixteenBlocks result;
+  PhiloxBlocks<vectors> result;
 #pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < vectors; ++i) {
     const Lanes front = (c0[i] & 0xFFFFFFFFU) | c1[i] << 32, back = (c2[i] & 0xFFFFFFFFU) | c3[i] << 32;
     result.part[2 * i] = __builtin_shufflevector(front, back, 0, 8, 1, 9, 2, 10, 3, 11);
     result.part[2 * i + 1] = __builtin_shufflevector(front, back, 4, 12, 5, 13, 6, 14, 7, 15);
@@ -72,21 +77,22 @@ static inline SixteenBlocks philox_blocks(std::uint64_t key, std::uint64_t first
   return result;
 }
 
+// Uniforms in [0, 1) of 24 bits. Through signed integers, for which every instruction set has a vector conversion.
+static inline Floats uniforms_of(Lanes random) {
+  return __builtin_convertvector((Words)((UnsignedWords)random >> 8), Floats) * 0x1p-24F;
+}
+
 static inline void fill_bits(std::uint64_t key, std::uint64_t first_block, std::int64_t blocks, std::uint32_t* bits) {
   for (std::int64_t block = 0; block < blocks; block += 16) {
-    const SixteenBlocks drawn = philox_blocks(key, first_block + static_cast<std::uint64_t>(block));
+    const auto drawn = philox_blocks<2>(key, first_block + static_cast<std::uint64_t>(block));
     for (int i = 0; i < 4; ++i) *reinterpret_cast<LooseWords*>(bits + 4 * block + 16 * i) = (LooseWords)drawn.part[i];
   }
 }
 
 static inline void fill_uniform(std::uint64_t key, std::uint64_t first_block, std::int64_t blocks, float* u) {
   for (std::int64_t block = 0; block < blocks; block += 16) {
-    const SixteenBlocks drawn = philox_blocks(key, first_block + static_cast<std::uint64_t>(block));
-    for (int i = 0; i < 4; ++i) {
-      // Through a signed integer, for which every instruction set has a vector conversion; 24 bits fit in either.
-      const Words bits = (Words)((UnsignedWords)drawn.part[i] >> 8);
-      *reinterpret_cast<LooseFloats*>(u + 4 * block + 16 * i) = __builtin_convertvector(bits, Floats) * 0x1p-24F;
-    }
+    const auto drawn = philox_blocks<2>(key, first_block + static_cast<std::uint64_t>(block));
+    for (int i = 0; i < 4; ++i) *reinterpret_cast<LooseFloats*>(u + 4 * block + 16 * i) = uniforms_of(drawn.part[i]);
   }
 }
 
@@ -125,65 +131,222 @@ static inline bool pack_bits(const float* row, std::int64_t n, std::uint64_t* wo
   return binary;
 }
 
+// 1 where a bit is set, else 0.
+static inline Floats numbers_of(std::uint32_t bits) {
+#if HARMONIUM_LOOPS == 512
+  return (Floats)_mm512_maskz_mov_ps(static_cast<__mmask16>(bits), _mm512_set1_ps(1));
+#else
+  const Words places = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+  const Words set = (Words{} + static_cast<std::int32_t>(bits)) & places;
+  return set != 0 ? Floats{} + 1.0F : Floats{};
+#endif
+}
+
+static inline void unpack_bits(const std::uint64_t* deviating, const std::uint64_t* usual, std::int64_t n, float* row) {
+  std::int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    const std::uint64_t word = deviating[i / 64] ^ usual[i / 64];
+    for (int part = 0; part < 4; ++part)
+      *reinterpret_cast<LooseFloats*>(row + i + 16 * part) =
+          numbers_of(static_cast<std::uint32_t>(word >> 16 * part & 0xFFFF));
+  }
+  for (; i < n; ++i) row[i] = static_cast<float>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 1);
+}
+
+// e^x for x ≤ 0 as in elementary.h, and whether u < σ(x).
+static inline Floats exp_of_negative(Floats x) {
+  constexpr float shift = 0x1.8p23F;
+  x = x < -87.0F ? Floats{} - 87.0F : x;
+  const Floats shifted = x * 1.4426950408889634F + shift, n = shifted - shift,
+               r = (x - n * 0x1.62e4p-1F) - n * 0x1.7f7d1cp-20F;
+  Floats sum = Floats{} + 1.0F / 5040;
+  constexpr float coefficients[] = {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1, 1};
+#pragma GCC unroll 7
+  for (int i = 0; i < 7; ++i) sum = sum * r + coefficients[i];
+  return sum * (Floats)(((Words)shifted - 0x4B400000 + 127) << 23);
+}
+static inline Words below_logistic(Floats u, Floats x) {
+  const Floats e = exp_of_negative((Floats)((Words)x | static_cast<std::int32_t>(0x80000000U)));
+  return u * (1 + e) < (x < 0.0F ? e : Floats{} + 1.0F);
+}
+
+// Draws a row of at most 64 units from their fields; adds those that are on to `counts`.
 template <int vectors>
-static inline void finish_row(const RowSums& sums, std::int64_t row, Floats (&sum)[vectors]) {
-  const Floats* base = reinterpret_cast<const Floats*>(sums.base);
-  if (sums.factors == nullptr)
-    for (int i = 0; i < vectors; ++i) sum[i] += base[i];
-  else
-    for (int i = 0; i < vectors; ++i) sum[i] = sum[i] * sums.factors[row].sum + base[i] * sums.factors[row].base;
-  const float* start = sums.start == nullptr ? nullptr : sums.start + row * sums.start_stride;
-  float* out = sums.out + row * sums.out_stride;
-  if (sums.columns == 16 * vectors) {
-    const LooseFloats* from = reinterpret_cast<const LooseFloats*>(start);
-    LooseFloats* to = reinterpret_cast<LooseFloats*>(out);
-    for (int i = 0; i < vectors; ++i) to[i] = start == nullptr ? sum[i] : sum[i] + from[i];
+static inline void draw_row(const LogisticDraw& draw, std::int64_t row, std::int64_t columns,
+                            const Floats (&field)[vectors], Floats (&counts)[vectors]) {
+  const auto first_block = static_cast<std::uint64_t>(row * draw.width + draw.first_column) / 4;  // four draws a block
+  const auto random = philox_blocks<(vectors + 1) / 2>(draw.key, first_block);
+  std::uint64_t word = 0;
+  for (int i = 0; i < vectors; ++i) {
+    const Floats state = below_logistic(uniforms_of(random.part[i]), field[i]) ? Floats{} + 1.0F : Floats{};
+    word |= bits_of(state) << 16 * i;
+    counts[i] += state;
+  }
+  if (columns < 64) word &= (std::uint64_t{1} << columns) - 1;
+  draw.bits[row * draw.words + draw.first_column / word_bits] = word;
+}
+
+// A row of numbers that may end before its last vector does.
+template <int vectors>
+static inline void load_row(const float* from, std::int64_t columns, Floats (&row)[vectors]) {
+  if (columns == 16 * vectors) {
+    for (int i = 0; i < vectors; ++i) row[i] = reinterpret_cast<const LooseFloats*>(from)[i];
   } else {
-    const float* numbers = reinterpret_cast<const float*>(sum);
-    for (std::int64_t j = 0; j < sums.columns; ++j) out[j] = numbers[j] + (start == nullptr ? 0.0F : start[j]);
+    alignas(64) float padded[16 * vectors] = {};
+    for (std::int64_t j = 0; j < columns; ++j) padded[j] = from[j];
+    for (int i = 0; i < vectors; ++i) row[i] = reinterpret_cast<const Floats*>(padded)[i];
+  }
+}
+template <int vectors>
+static inline void store_row(const Floats (&row)[vectors], std::int64_t columns, float* to) {
+  if (columns == 16 * vectors) {
+    for (int i = 0; i < vectors; ++i) reinterpret_cast<LooseFloats*>(to)[i] = row[i];
+  } else {
+    alignas(64) float padded[16 * vectors];
+    for (int i = 0; i < vectors; ++i) reinterpret_cast<Floats*>(padded)[i] = row[i];
+    for (std::int64_t j = 0; j < columns; ++j) to[j] = padded[j];
   }
 }
 
-// Columns 16·vectors of a block; the last block of a matrix is often narrow.
+// Turns partial sums of a row into its result.
 template <int vectors>
-static inline void sum_narrow_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
-  // Tiles of two words of bits: the rows that can be picked then lie in the first-level cache. Chunks of rows, whose
-  // partial sums stay in the second.
-  constexpr std::int64_t tile = 2, chunk = 256;
-  alignas(64) float partial[chunk * 16 * vectors];
-  for (std::int64_t first = begin; first < end; first += chunk) {
-    const std::int64_t rows = end - first < chunk ? end - first : chunk;
-    for (std::int64_t word = 0; word < sums.words; word += tile) {
-      const std::int64_t last = word + tile < sums.words ? word + tile : sums.words;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        Floats* kept = reinterpret_cast<Floats*>(partial + r * 16 * vectors);
-        Floats sum[vectors];
-        for (int i = 0; i < vectors; ++i) sum[i] = word == 0 ? Floats{} : kept[i];
-        for (std::int64_t w = word; w < last; ++w) {
-          const float* block = sums.block + w * word_bits * block_columns;
-          for (std::uint64_t bits = sums.bits[(first + r) * sums.words + w]; bits != 0; bits &= bits - 1) {
-            const Floats* picked = reinterpret_cast<const Floats*>(block + block_columns * __builtin_ctzll(bits));
-            for (int i = 0; i < vectors; ++i) sum[i] += picked[i];
-          }
-        }
-        if (last < sums.words)
-          for (int i = 0; i < vectors; ++i) kept[i] = sum[i];
-        else
-          finish_row<vectors>(sums, first + r, sum);
-      }
+static inline void finish_row(const RowSums& plan, std::int64_t row, const float* partial,
+                              const Floats (&base)[vectors], Floats (&sum)[vectors]) {
+  for (int i = 0; i < vectors; ++i) sum[i] = reinterpret_cast<const Floats*>(partial)[i];
+  if (plan.factors == nullptr)
+    for (int i = 0; i < vectors; ++i) sum[i] += base[i];
+  else
+    for (int i = 0; i < vectors; ++i) sum[i] = sum[i] * plan.factors[row].sum + base[i] * plan.factors[row].base;
+  if (plan.start != nullptr) {
+    Floats start[vectors];
+    load_row<vectors>(plan.start + row * plan.start_stride, plan.columns, start);
+    for (int i = 0; i < vectors; ++i) sum[i] += start[i];
+  }
+  if (plan.out != nullptr) store_row<vectors>(sum, plan.columns, plan.out + row * plan.out_stride);
+}
+
+template <int vectors>
+__attribute__((noinline)) static void finish_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
+  const RowSums plan = sums;  // so that no store can be thought to change it
+  Floats base[vectors];
+  for (int i = 0; i < vectors; ++i) base[i] = reinterpret_cast<const Floats*>(plan.base)[i];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    Floats sum[vectors];
+    finish_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
+  }
+}
+
+template <int vectors>
+__attribute__((noinline)) static void finish_and_draw_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
+  const RowSums plan = sums;
+  const LogisticDraw draw = *sums.draw;
+  Floats base[vectors], counts[vectors];
+  for (int i = 0; i < vectors; ++i) base[i] = reinterpret_cast<const Floats*>(plan.base)[i];
+  for (int i = 0; i < vectors; ++i) counts[i] = reinterpret_cast<const Floats*>(draw.counts)[i];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    Floats sum[vectors];
+    finish_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
+    draw_row<vectors>(draw, first + r, plan.columns, sum, counts);
+  }
+  for (int i = 0; i < vectors; ++i) reinterpret_cast<Floats*>(draw.counts)[i] = counts[i];
+}
+
+// All sums of each `group` rows of a block from first to last: 2^group rows of the table for each group.
+template <int vectors, int group>
+static inline void tabulate(const RowSums& sums, std::int64_t first, std::int64_t last) {
+  for (std::int64_t row = first; row < last; row += group) {
+    const float* from = sums.block + row * block_columns;
+    float* to = sums.table + ((row - first) / group << group) * block_columns;
+    for (int i = 0; i < vectors; ++i) reinterpret_cast<Floats*>(to)[i] = Floats{};
+    for (int pattern = 1; pattern < 1 << group; ++pattern) {
+      const Floats* rest = reinterpret_cast<const Floats*>(to + (pattern & (pattern - 1)) * block_columns);
+      const Floats* one = reinterpret_cast<const Floats*>(from + __builtin_ctz(pattern) * block_columns);
+      for (int i = 0; i < vectors; ++i) reinterpret_cast<Floats*>(to + pattern * block_columns)[i] = rest[i] + one[i];
     }
   }
 }
 
-static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
-  if (sums.columns > 48)
-    sum_narrow_rows<4>(sums, begin, end);
-  else if (sums.columns > 32)
-    sum_narrow_rows<3>(sums, begin, end);
-  else if (sums.columns > 16)
-    sum_narrow_rows<2>(sums, begin, end);
-  else
-    sum_narrow_rows<1>(sums, begin, end);
+template <int vectors>
+static inline void add_row(const float* from, Floats (&sum)[vectors]) {
+  for (int i = 0; i < vectors; ++i) sum[i] += reinterpret_cast<const Floats*>(from)[i];
 }
 
-static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits, sum_rows};
+// Adds the rows that the bits of one word, of so many units, pick: from the block itself or the table of its groups.
+template <int vectors, int group>
+static inline void add_picked(std::uint64_t bits, std::int64_t units, const float* from, Floats (&sum)[vectors]) {
+  if (group == 1) {
+    for (; bits != 0; bits &= bits - 1) add_row<vectors>(from + block_columns * __builtin_ctzll(bits), sum);
+  } else if (group == 4) {
+    std::uint64_t any = bits | bits >> 1;
+    any = (any | any >> 2) & 0x1111111111111111U;
+    for (; any != 0; any &= any - 1) {
+      const int place = __builtin_ctzll(any);
+      add_row<vectors>(from + block_columns * (4 * place + static_cast<int>(bits >> place & 15)), sum);
+    }
+  } else {
+    for (int place = 0; place < units; place += 8)
+      add_row<vectors>(from + block_columns * (32 * place + static_cast<int>(bits >> place & 255)), sum);
+  }
+}
+
+// Adds what the bits of a tile of words pick to the partial sums of rows first … . Not inlined: it needs all registers.
+template <int vectors, int group>
+__attribute__((noinline)) static void add_tile(const RowSums& sums, std::int64_t word, std::int64_t last,
+                                               std::int64_t units, std::int64_t first, std::int64_t rows) {
+  const std::int64_t words = sums.words;
+  const std::uint64_t* bits = sums.bits + first * words;
+  const float* from = group == 1 ? sums.block + word * word_bits * block_columns : sums.table;
+  float* partial = sums.partial;
+  for (std::int64_t r = 0; r < rows; ++r, bits += words, partial += block_columns) {
+    Floats* kept = reinterpret_cast<Floats*>(partial);
+    Floats sum[vectors];
+    for (int i = 0; i < vectors; ++i) sum[i] = word == 0 ? Floats{} : kept[i];
+    for (std::int64_t w = word; w < last; ++w)
+      add_picked<vectors, group>(bits[w], units, from + (w - word) * word_bits * block_columns, sum);
+    for (int i = 0; i < vectors; ++i) kept[i] = sum[i];
+  }
+}
+
+// Columns 16·vectors of a block; the last block of a matrix is often narrow.
+template <int vectors, int group>
+static inline void sum_narrow_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+  // Tiles of units, so that what can be picked lies in the first cache (two words of bits) or, of tables, in the
+  // second. Partial sums of a chunk of rows stay there too.
+  constexpr std::int64_t tile = group == 1 ? 2 : 1;
+  for (std::int64_t first = begin; first < end; first += chunk_rows) {
+    const std::int64_t rows = end - first < chunk_rows ? end - first : chunk_rows;
+    for (std::int64_t word = 0; word < sums.words; word += tile) {
+      const std::int64_t last = word + tile < sums.words ? word + tile : sums.words;
+      const std::int64_t left = sums.block_rows - word * word_bits, units = left < word_bits ? left : word_bits;
+      if (group > 1) tabulate<vectors, group>(sums, word * word_bits, word * word_bits + units);
+      add_tile<vectors, group>(sums, word, last, units, first, rows);
+    }
+    if (sums.draw == nullptr)
+      finish_rows<vectors>(sums, first, rows);
+    else
+      finish_and_draw_rows<vectors>(sums, first, rows);
+  }
+}
+
+template <int group>
+static inline void sum_grouped_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+  if (sums.columns > 48)
+    sum_narrow_rows<4, group>(sums, begin, end);
+  else if (sums.columns > 32)
+    sum_narrow_rows<3, group>(sums, begin, end);
+  else if (sums.columns > 16)
+    sum_narrow_rows<2, group>(sums, begin, end);
+  else
+    sum_narrow_rows<1, group>(sums, begin, end);
+}
+
+static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_t end) {
+  if (sums.group == 8)
+    sum_grouped_rows<8>(sums, begin, end);
+  else if (sums.group == 4)
+    sum_grouped_rows<4>(sums, begin, end);
+  else
+    sum_grouped_rows<1>(sums, begin, end);
+}
+
+static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits, unpack_bits, sum_rows};

@@ -96,7 +96,7 @@ Moments base_rate_parameters(const BoltzmannMachine& machine,
 Moments base_rate_parameters(const BoltzmannMachine& machine, const Key& key) {
   constexpr std::int64_t rows = 200, sweeps = 100;
   State state = machine.independent_sample(key.fold_in(0), rows);
-  (void)gibbs(machine, state, key.fold_in(1), sweeps);
+  gibbs(machine, state, key.fold_in(1), sweeps);
   std::vector<std::vector<at::Tensor>> moments;
   for (const std::size_t layer : machine.observed())
     moments.push_back(machine.unit(layer).moments(state.layers[layer], {}));

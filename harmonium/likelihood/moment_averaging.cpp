@@ -18,8 +18,8 @@ Moments target_moments(const BoltzmannMachine& target, State& state, std::int64_
   Moments average = target.parameters().zeros_like();
   std::int64_t counted = 0;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
-    const Fields fields = gibbs(target, state, key.fold_in(static_cast<std::uint64_t>(sweep)));
-    if (2 * sweep >= sweeps) average.lerp_(target.moments(state, fields), 1.0 / static_cast<double>(++counted));
+    const Moments moments = walk_and_average(target, state, key.fold_in(static_cast<std::uint64_t>(sweep)));
+    if (2 * sweep >= sweeps) average.lerp_(moments, 1.0 / static_cast<double>(++counted));
     tick();
   }
   return average;
@@ -30,8 +30,7 @@ void fit_moments(BoltzmannMachine& machine, State& particles, const Moments& wan
                  const MomentAveragingOptions& options, const Key& key, const std::function<void()>& tick) {
   Centering metric(machine.topology(), machine.parameters(), {});
   for (std::int64_t update = 0; update < options.updates; ++update) {
-    const Fields fields = gibbs(machine, particles, key.fold_in(static_cast<std::uint64_t>(update)));
-    const Moments model = machine.moments(particles, fields);
+    const Moments model = walk_and_average(machine, particles, key.fold_in(static_cast<std::uint64_t>(update)));
     metric.observe({wanted, model, nullptr});
     metric.refit();
     const double left = 1 - static_cast<double>(update) / static_cast<double>(options.updates);

@@ -152,31 +152,50 @@ void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-functio
     if (edge.inner()) at::Tensor(parameters_[edge.weights]).mul_(edge.pairs);
 }
 
-at::Tensor BoltzmannMachine::field(std::size_t layer, const State& state) const {
+at::Tensor BoltzmannMachine::field(std::size_t layer, const CodedState& state) const {
   return accumulate_input(layer, state, parameters_[topology().layers[layer].parameters.front()]);
 }
 
-at::Tensor BoltzmannMachine::input(std::size_t layer, const State& state) const {
+at::Tensor BoltzmannMachine::input(std::size_t layer, const CodedState& state) const {
   return accumulate_input(layer, state, {});
 }
 
-at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const {
-  at::Tensor total = start;
-  const auto add = [&](const at::Tensor& neighbour, const at::Tensor& weights) {
-    total = add_product(total, neighbour, weights);
-  };
+std::vector<BoltzmannMachine::Neighbour> BoltzmannMachine::neighbours(std::size_t layer) const {
+  std::vector<Neighbour> result;
   // An edge inside the layer passes both lines: W of the pairs before a unit, Wᵀ of those after it.
   for (const EdgeInfo& edge : topology().edges) {
-    if (edge.upper == layer) add(state.layers[edge.lower], parameters_[edge.weights]);
-    if (edge.lower == layer) add(state.layers[edge.upper], parameters_[edge.weights].t());
+    if (edge.upper == layer) result.push_back({edge.lower, parameters_[edge.weights]});
+    if (edge.lower == layer) result.push_back({edge.upper, parameters_[edge.weights].t()});
   }
+  return result;
+}
+
+at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const CodedState& state,
+                                              const at::Tensor& start) const {
+  at::Tensor total = start;
+  for (const Neighbour& each : neighbours(layer)) total = add_product(total, state.layers[each.layer], each.weights);
   if (total.defined() && total.dim() == 2) return total;
   // No edge reached the layer: nothing but the start, the same in every row.
   const at::Tensor row = total.defined() ? total : at::zeros({unit(layer).width()}, scalar_type());
   return row.expand({state.rows(), row.size(0)}).contiguous();
 }
 
-Fields BoltzmannMachine::fields(const LayerSet& wanted, const State& state) const {
+CodedTable BoltzmannMachine::draw(std::size_t layer, const Key& key, const CodedState& state, at::Tensor* field) const {
+  const Unit::Parameters theta = layer_parameters(layer);
+  const std::vector<Neighbour> all = neighbours(layer);
+  if (all.empty()) {
+    const at::Tensor total = accumulate_input(layer, state, theta[0]);
+    if (field != nullptr) *field = total;
+    return unit(layer).sample(key, total, theta);
+  }
+  // The last product is left to the unit, which may draw from it as it comes.
+  at::Tensor start = theta[0];
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    start = add_product(start, state.layers[all[i].layer], all[i].weights);
+  return unit(layer).sample(key, {start, state.layers[all.back().layer], all.back().weights}, theta, field);
+}
+
+Fields BoltzmannMachine::fields(const LayerSet& wanted, const CodedState& state) const {
   Fields result(layers().size());
   for (const std::size_t layer : wanted) result[layer] = field(layer, state);
   return result;
@@ -217,27 +236,26 @@ at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& sum
   return total;
 }
 
-Moments BoltzmannMachine::moments(const State& state, const Fields& fields, const at::Tensor& weights) const {
+Moments BoltzmannMachine::moments(const CodedState& state, const Fields& fields, const at::Tensor& weights) const {
   const auto expected = [&](std::size_t layer) { return layer < fields.size() && fields[layer].defined(); };
   Moments result;
-  std::vector<at::Tensor> values(layers().size());
+  std::vector<CodedTable> values(layers().size());
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
     const Unit::Parameters theta = layer_parameters(layer);
-    values[layer] = expected(layer) ? unit(layer).mean(fields[layer], theta) : state.layers[layer];
+    values[layer] = expected(layer) ? CodedTable(unit(layer).mean(fields[layer], theta)) : state.layers[layer];
     // A layer with a single statistic needs its mean only, which is at hand.
     const std::vector<at::Tensor> unary = !expected(layer) || theta.size() == 1
-                                              ? unit(layer).moments(values[layer], weights)
+                                              ? unit(layer).moments(values[layer].table(), weights)
                                               : unit(layer).expected_moments(fields[layer], theta, weights);
     for (std::size_t i = 0; i < unary.size(); ++i) result.insert(topology().layers[layer].parameters[i], unary[i]);
   }
   for (const EdgeInfo& edge : topology().edges) {
     require(!(expected(edge.lower) && expected(edge.upper)), "units joined by {} are not independent given the rest",
             edge.weights);
-    const at::Tensor& lower = values[edge.lower];
-    const at::Tensor& upper = values[edge.upper];
+    const CodedTable &lower = values[edge.lower], &upper = values[edge.upper];
+    const auto weighted = [&] { return lower.table() * weights.to(lower.table().scalar_type()).unsqueeze(1); };
     result.insert(edge.weights,
-                  edge.masked(weights.defined() ? (lower * weights.to(lower.scalar_type()).unsqueeze(1)).t().mm(upper)
-                                                : mean_outer_product(lower, upper)));
+                  edge.masked(weights.defined() ? weighted().t().mm(upper.table()) : mean_outer_product(lower, upper)));
   }
   return result;
 }

@@ -21,6 +21,7 @@
 #include "harmonium/core/particles.h"
 #include "harmonium/core/state.h"
 #include "harmonium/core/topology.h"
+#include "harmonium/models/coded_state.h"
 #include "harmonium/units/unit.h"
 
 namespace harmonium {
@@ -71,10 +72,13 @@ class BoltzmannMachine {
 
   // Total input of every unit of a layer given all other units in `state`: rows × width. Layers that are no neighbours
   // may be undefined.
-  [[nodiscard]] at::Tensor field(std::size_t layer, const State& state) const;
-  [[nodiscard]] Fields fields(const LayerSet& layers, const State& state) const;
+  [[nodiscard]] at::Tensor field(std::size_t layer, const CodedState& state) const;
+  [[nodiscard]] Fields fields(const LayerSet& layers, const CodedState& state) const;
+  // A draw of a layer without an edge inside given all others; its field is written to `field` where one is given.
+  [[nodiscard]] CodedTable draw(std::size_t layer, const Key& key, const CodedState& state,
+                                at::Tensor* field = nullptr) const;
   // The neighbours' share of the field alone, without the bias: linear in the weights.
-  [[nodiscard]] at::Tensor input(std::size_t layer, const State& state) const;
+  [[nodiscard]] at::Tensor input(std::size_t layer, const CodedState& state) const;
   // W + Wᵀ of the edge inside a layer: what a unit adds to the field of the others.
   [[nodiscard]] at::Tensor couplings(std::size_t layer) const;
   // xᵀ W x of each row for the edges inside the given layers (float64); nothing where there are none.
@@ -87,7 +91,8 @@ class BoltzmannMachine {
 
   // Average over rows of the statistics g(x); layers whose field is given enter by their conditional expectation given
   // the rest (Rao–Blackwell). `weights` (rows, summing to one) replaces the plain average where defined.
-  [[nodiscard]] Moments moments(const State& state, const Fields& fields = {}, const at::Tensor& weights = {}) const;
+  [[nodiscard]] Moments moments(const CodedState& state, const Fields& fields = {},
+                                const at::Tensor& weights = {}) const;
 
   // Rows as geometry sees them, with the layers in `expected` (which share no edge) by their conditional expectation.
   [[nodiscard]] Particles particles(const State& state, const LayerSet& expected = {}) const;
@@ -105,8 +110,14 @@ class BoltzmannMachine {
     std::vector<LayerSet> blocks;
   };
 
-  // start (a bias, or undefined for zero) + Σ_edges of the layer.
-  [[nodiscard]] at::Tensor accumulate_input(std::size_t layer, const State& state, const at::Tensor& start) const;
+  // A neighbour of a layer and the weights its state is multiplied by.
+  struct Neighbour {
+    std::size_t layer;
+    at::Tensor weights;
+  };
+  [[nodiscard]] std::vector<Neighbour> neighbours(std::size_t layer) const;
+  // start (a bias, or undefined for zero) + what the neighbours add.
+  [[nodiscard]] at::Tensor accumulate_input(std::size_t layer, const CodedState& state, const at::Tensor& start) const;
 
   std::shared_ptr<const Structure> structure_;
   Moments parameters_;

@@ -78,7 +78,7 @@ at::Tensor draw_samples(const BoltzmannMachine& machine, const NamedTensors& che
     for (const auto& [name, value] : checkpoint)
       if (name == format("negative_phase/particles.{}", layer) && value.size(0) >= count)
         state.layers[layer] = value.narrow(0, 0, count).to(machine.scalar_type());
-  (void)gibbs(machine, state, Key(2), sweeps);
+  gibbs(machine, state, Key(2), sweeps);
   return machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
 }
 

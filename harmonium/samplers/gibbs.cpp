@@ -10,63 +10,90 @@ namespace harmonium {
 namespace {
 
 // Units in `known` that are numbers keep their values in layers with an edge inside; other layers are drawn whole.
-Fields sample_free(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers,
-                   const KnownUnits& known) {
-  Fields fields = machine.fields(layers, state);
+void sample_free(const BoltzmannMachine& machine, CodedState& state, const Key& key, const LayerSet& layers,
+                 const KnownUnits& known, Fields* fields) {
+  if (fields != nullptr) fields->assign(machine.layers().size(), {});
   for (const std::size_t layer : layers) {
+    const Key own = key.fold_in(layer);
     if (machine.inner_edge(layer) != nullptr) {
       const bool some_known = layer < known.size() && known[layer].defined();
-      state.layers[layer] = single_site_sweep(machine, layer, state, key.fold_in(layer), fields[layer], 1,
+      state.layers[layer] = single_site_sweep(machine, layer, state.plain(), own, machine.field(layer, state), 1,
                                               some_known ? at::logical_not(known[layer].isnan()) : at::Tensor());
-      fields[layer] = at::Tensor();
     } else {
-      state.layers[layer].reset();
-      state.layers[layer] =
-          machine.unit(layer).sample(key.fold_in(layer), fields[layer], machine.layer_parameters(layer));
+      state.layers[layer] = {};  // before as much is taken again
+      state.layers[layer] = machine.draw(layer, own, state, fields == nullptr ? nullptr : &(*fields)[layer]);
     }
   }
-  return fields;
+}
+
+LayerSet without(const LayerSet& layers, const LayerSet& clamped) {
+  LayerSet result;
+  std::ranges::copy_if(layers, std::back_inserter(result),
+                       [&](std::size_t layer) { return std::ranges::find(clamped, layer) == clamped.end(); });
+  return result;
+}
+
+// `fields` (if any) are those of the block drawn last.
+void sweep_blocks(const BoltzmannMachine& machine, CodedState& state, const Key& key, std::int64_t sweeps,
+                  const LayerSet& clamped, Fields* fields) {
+  std::vector<LayerSet> blocks;
+  for (const LayerSet& block : machine.blocks())
+    if (LayerSet free = without(block, clamped); !free.empty()) blocks.push_back(std::move(free));
+  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+      const bool last = sweep + 1 == sweeps && block + 1 == blocks.size();
+      sample_free(machine, state, key.fold_in(static_cast<std::uint64_t>(sweep)), blocks[block], {},
+                  last ? fields : nullptr);
+    }
 }
 
 }  // namespace
 
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
-  return sample_free(machine, state, key, layers, {});
+  CodedState coded = state;
+  for (const std::size_t layer : layers) state.layers[layer].reset();
+  Fields fields;
+  sample_free(machine, coded, key, layers, {}, &fields);
+  state = coded.plain();
+  return fields;
 }
 
-Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
-             const LayerSet& clamped) {
-  Fields last;
-  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
-    const Key sweep_key = key.fold_in(static_cast<std::uint64_t>(sweep));
-    for (const LayerSet& block : machine.blocks()) {
-      LayerSet free;
-      std::ranges::copy_if(block, std::back_inserter(free),
-                           [&](std::size_t layer) { return std::ranges::find(clamped, layer) == clamped.end(); });
-      if (free.empty()) continue;
-      last.clear();  // before the next block takes as much again
-      last = sample_layers(machine, state, sweep_key, free);
-    }
-  }
-  return last;
+void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
+           const LayerSet& clamped) {
+  CodedState coded = state;
+  state.layers.clear();  // what the first draws replace is not kept until the end
+  sweep_blocks(machine, coded, key, sweeps, clamped, nullptr);
+  state = coded.plain();
+}
+
+Moments walk_and_average(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps) {
+  CodedState coded = state;
+  state.layers.clear();
+  Fields fields;
+  sweep_blocks(machine, coded, key, sweeps, {}, &fields);
+  state = coded.plain();
+  return machine.moments(coded, fields);
 }
 
 void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
                        const KnownUnits& known) {
   require(known.size() == machine.layers().size(), "known units of {} layers were given for a machine of {}",
           known.size(), machine.layers().size());
+  CodedState coded = state;
+  state.layers.clear();
   const auto hold = [&](const LayerSet& layers) {
     for (const std::size_t layer : layers)
       if (known[layer].defined())
-        state.layers[layer] = at::where(known[layer].isnan(), state.layers[layer], known[layer]);
+        coded.layers[layer] = at::where(known[layer].isnan(), coded.layers[layer].table(), known[layer]);
   };
   for (const LayerSet& block : machine.blocks()) hold(block);
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
     // Last block first, so that the hidden layers see the known values before the visible ones are drawn.
     for (auto block = machine.blocks().rbegin(); block != machine.blocks().rend(); ++block) {
-      (void)sample_free(machine, state, key.fold_in(static_cast<std::uint64_t>(sweep)), *block, known);
+      sample_free(machine, coded, key.fold_in(static_cast<std::uint64_t>(sweep)), *block, known, nullptr);
       hold(*block);
     }
+  state = coded.plain();
 }
 
 }  // namespace harmonium

@@ -9,12 +9,15 @@
 
 namespace harmonium {
 
-// Runs `sweeps` sweeps on `state` in place; clamped layers keep their values. Returns the fields of the block drawn
-// last, so that moments can use its expectations without computing them again; none for layers with an edge inside.
-Fields gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1,
-             const LayerSet& clamped = {});
+// Runs `sweeps` sweeps on `state` in place; clamped layers keep their values.
+void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps = 1,
+           const LayerSet& clamped = {});
+// The same, and the average statistics of the rows it ends in, with the block drawn last (if it has no edge inside) by
+// its conditional expectation.
+[[nodiscard]] Moments walk_and_average(const BoltzmannMachine& machine, State& state, const Key& key,
+                                       std::int64_t sweeps = 1);
 
-// Draws the given layers (a block, or part of one) once, given the others.
+// Draws the given layers (a block, or part of one) once, given the others, and returns their fields.
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers);
 
 // Known values of some units: per layer a tensor (rows × width, or 1 × width) with NaN where a unit is free, undefined

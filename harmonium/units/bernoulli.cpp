@@ -4,6 +4,7 @@
 
 #include "harmonium/core/format.h"
 #include "harmonium/kernels/anneal_logistic.h"
+#include "harmonium/kernels/binary_product.h"
 #include "harmonium/kernels/logistic.h"
 #include "harmonium/kernels/pair_sums.h"
 
@@ -19,6 +20,10 @@ at::Tensor Bernoulli::sample(const Key& key, const at::Tensor& field, const Para
 
 at::Tensor Bernoulli::sample(const Key& key, const AnnealedField& field) const {
   return sample_logistic(key, {field.input, field.parameters[0], field.scale});
+}
+
+CodedTable Bernoulli::sample(const Key& key, const ProductField& field, const Parameters&, at::Tensor* total) const {
+  return draw_from_product(key, field.start, field.neighbour, field.weights, total);
 }
 
 at::Tensor Bernoulli::anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,

@@ -12,6 +12,8 @@ class Bernoulli final : public Unit {
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const AnnealedField& field) const override;
+  [[nodiscard]] CodedTable sample(const Key& key, const ProductField& field, const Parameters& parameters,
+                                  at::Tensor* total) const override;
   [[nodiscard]] at::Tensor anneal(const Key& key, const AnnealedField& before, const AnnealedField& after,
                                   at::Tensor& log_weights) const override;
   [[nodiscard]] at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const override;

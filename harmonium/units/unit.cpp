@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/binary_product.h"
 #include "harmonium/units/bernoulli.h"
 #include "harmonium/units/gaussian.h"
 #include "harmonium/units/softmax.h"
@@ -12,6 +13,15 @@
 namespace harmonium {
 
 Unit::Parameters Unit::neutral_parameters(at::ScalarType type) const { return {at::zeros({width_}, type)}; }
+
+at::Tensor Unit::ProductField::total() const { return add_product(start, neighbour, weights); }
+
+CodedTable Unit::sample(const Key& key, const ProductField& field, const Parameters& parameters,
+                        at::Tensor* total) const {
+  const at::Tensor sum = field.total();
+  if (total != nullptr) *total = sum;
+  return sample(key, sum, parameters);
+}
 
 at::Tensor Unit::sample(const Key& key, const AnnealedField& field) const {
   return sample(key, field.total(), field.parameters);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harmonium/core/key.h"
+#include "harmonium/kernels/coded_table.h"
 
 namespace harmonium {
 
@@ -38,6 +39,16 @@ class Unit {
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,
                                           const Parameters& parameters) const = 0;
+  // The field start + neighbour·weights, not multiplied yet. `start` is a row or a table.
+  struct ProductField {
+    const at::Tensor& start;
+    const CodedTable& neighbour;
+    const at::Tensor& weights;
+    [[nodiscard]] at::Tensor total() const;
+  };
+  // A draw given such a field, the same as given its total; that is written to `total` where one is given.
+  [[nodiscard]] virtual CodedTable sample(const Key& key, const ProductField& field, const Parameters& parameters,
+                                          at::Tensor* total) const;
   // The most probable x given the field, rows × width: what deterministic samplers take in place of a draw. Of equal
   // ones, the same always.
   [[nodiscard]] virtual at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const = 0;

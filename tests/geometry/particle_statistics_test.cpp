@@ -16,7 +16,7 @@ class ParticlesOf : public testing::TestWithParam<support::MachineCase> {
  protected:
   ParticlesOf() {
     state = machine.independent_sample(Key(91), 40);
-    (void)gibbs(machine, state, Key(92), 3);
+    gibbs(machine, state, Key(92), 3);
     // g of every row, written out.
     std::vector<at::Tensor> rows;
     for (std::int64_t n = 0; n < state.rows(); ++n) {

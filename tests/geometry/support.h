@@ -40,7 +40,7 @@ inline std::shared_ptr<const DenseStatistics> enumerated(const BoltzmannMachine&
 inline std::shared_ptr<const ParticleStatistics> particles_of(const BoltzmannMachine& machine, std::int64_t rows,
                                                               std::uint64_t seed, std::size_t expected = 0) {
   State state = machine.independent_sample(Key(seed), rows);
-  (void)gibbs(machine, state, Key(seed).fold_in(1), 5);
+  gibbs(machine, state, Key(seed).fold_in(1), 5);
   const LayerSet block = machine.blocks()[expected];
   return std::make_shared<ParticleStatistics>(
       machine.topology(), machine.parameters(),

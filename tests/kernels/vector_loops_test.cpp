@@ -85,11 +85,30 @@ struct SumCase {
   std::int64_t columns;
 };
 
+TEST_P(VectorLoopsOf, UnpackWhatDiffersFromTheUsual) {
+  for (const std::int64_t n : {1, 16, 63, 64, 100, 200}) {
+    const at::Tensor row = uniform(Key(1), {n}).lt(0.4).to(at::kFloat);
+    const auto words = static_cast<std::size_t>((n + 63) / 64);
+    std::vector<std::uint64_t> bits(words), usual(words);
+    std::vector<float> counts(static_cast<std::size_t>(n)), found(static_cast<std::size_t>(n) + 1, 7);
+    ASSERT_TRUE(loops.pack_bits(row.data_ptr<float>(), n, bits.data(), counts.data()));
+    for (std::size_t w = 0; w < words; ++w) {
+      usual[w] = Key(2).block(w)[0];
+      bits[w] ^= usual[w];
+    }
+    loops.unpack_bits(bits.data(), usual.data(), n, found.data());
+    for (std::int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(found[static_cast<std::size_t>(i)], row[i].item<float>()) << i << " of " << n;
+    EXPECT_EQ(found[static_cast<std::size_t>(n)], 7);
+  }
+}
+
 TEST_P(VectorLoopsOf, SumPickedRows) {
-  // More rows than a chunk of the loop, more words than a tile, and an odd number of them.
-  constexpr std::int64_t rows = 190, words = 3, results = 300, stride = 70;
+  // More words than a tile and an odd number of them; the last group of eight is not full of rows that may be picked.
+  constexpr std::int64_t picked = 180, rows = 184, words = 3, results = chunk_rows + 50, stride = 70;
   const at::Tensor block = normal(Key(1), {rows, block_columns}), base = normal(Key(2), {block_columns}),
                    start = normal(Key(3), {results, stride}), set = uniform(Key(4), {results, rows}).lt(0.1);
+  set.narrow(1, picked, rows - picked).fill_(false);
   std::vector<std::uint64_t> bits(results * words);
   for (std::int64_t r = 0; r < results; ++r)
     for (std::int64_t k = 0; k < rows; ++k)
@@ -98,31 +117,100 @@ TEST_P(VectorLoopsOf, SumPickedRows) {
   for (std::size_t r = 0; r < factors.size(); ++r)
     factors[r] = {.base = static_cast<float>(r % 3), .sum = 0.5F - static_cast<float>(r % 2)};
   const at::Tensor sums = set.to(at::kDouble).mm(block.to(at::kDouble));
-  for (const SumCase& each : {SumCase{true, false, false, 64}, SumCase{false, false, true, 64},
-                              SumCase{true, true, false, 31}, SumCase{false, false, false, 1}}) {
-    at::Tensor out = at::full({results, stride}, 99.0F);
-    const RowSums plan{.bits = bits.data(),
-                       .words = words,
-                       .block = block.data_ptr<float>(),
-                       .base = base.data_ptr<float>(),
-                       .factors = each.has_factors ? factors.data() : nullptr,
-                       .start = each.has_start ? start.data_ptr<float>() : nullptr,
-                       .start_stride = each.same_start ? 0 : stride,
-                       .out = out.data_ptr<float>(),
-                       .out_stride = stride,
-                       .columns = each.columns};
-    loops.sum_rows(plan, 0, 2);
-    loops.sum_rows(plan, 2, results);
-    for (std::int64_t r = 0; r < results; ++r) {
-      const Factors factor = each.has_factors ? factors[static_cast<std::size_t>(r)] : Factors{1, 1};
-      at::Tensor expected = factor.base * base.to(at::kDouble) + factor.sum * sums[r];
-      if (each.has_start) expected += start[each.same_start ? 0 : r].narrow(0, 0, block_columns);
-      ASSERT_TRUE(out[r].narrow(0, each.columns, stride - each.columns).eq(99).all().item<bool>())
-          << "written beyond the columns of row " << r;
-      ASSERT_LT((out[r].narrow(0, 0, each.columns) - expected.narrow(0, 0, each.columns)).abs().max().item<double>(),
-                1e-5)
-          << "row " << r;
+  const at::Tensor partial = at::empty({chunk_rows, block_columns}), table = at::empty({table_rows(8), block_columns});
+  for (const int group : {1, 4, 8})
+    for (const SumCase& each : {SumCase{true, false, false, 64}, SumCase{false, false, true, 64},
+                                SumCase{true, true, false, 31}, SumCase{false, false, false, 1}}) {
+      table.fill_(std::numeric_limits<float>::quiet_NaN());  // what was not tabulated is not to be added
+      at::Tensor out = at::full({results, stride}, 99.0F);
+      const RowSums plan{.bits = bits.data(),
+                         .words = words,
+                         .group = group,
+                         .block = block.data_ptr<float>(),
+                         .block_rows = rows,
+                         .base = base.data_ptr<float>(),
+                         .factors = each.has_factors ? factors.data() : nullptr,
+                         .start = each.has_start ? start.data_ptr<float>() : nullptr,
+                         .start_stride = each.same_start ? 0 : stride,
+                         .out = out.data_ptr<float>(),
+                         .out_stride = stride,
+                         .columns = each.columns,
+                         .draw = nullptr,
+                         .partial = partial.data_ptr<float>(),
+                         .table = table.data_ptr<float>()};
+      loops.sum_rows(plan, 0, 2);
+      loops.sum_rows(plan, 2, results);
+      for (std::int64_t r = 0; r < results; ++r) {
+        const Factors factor = each.has_factors ? factors[static_cast<std::size_t>(r)] : Factors{1, 1};
+        at::Tensor expected = factor.base * base.to(at::kDouble) + factor.sum * sums[r];
+        if (each.has_start) expected += start[each.same_start ? 0 : r].narrow(0, 0, block_columns);
+        ASSERT_TRUE(out[r].narrow(0, each.columns, stride - each.columns).eq(99).all().item<bool>())
+            << "written beyond the columns of row " << r;
+        ASSERT_LT((out[r].narrow(0, 0, each.columns) - expected.narrow(0, 0, each.columns)).abs().max().item<double>(),
+                  1e-5)
+            << "row " << r << " by groups of " << group;
+      }
     }
+}
+
+// Draws are those of the plain definition, but where the uniform and the probability are the same to six digits.
+TEST_P(VectorLoopsOf, DrawFromTheirSums) {
+  constexpr std::int64_t rows = 8, results = 400, width = 192, words = 3, first_column = 64;
+  const at::Tensor block = 2 * normal(Key(1), {rows, block_columns}), base = normal(Key(2), {block_columns}),
+                   set = uniform(Key(3), {results, rows}).lt(0.5), u = uniform(Key(4), {results, width}),
+                   partial = at::empty({chunk_rows, block_columns});
+  std::vector<std::uint64_t> bits(results);
+  for (std::int64_t r = 0; r < results; ++r)
+    for (std::int64_t k = 0; k < rows; ++k)
+      bits[static_cast<std::size_t>(r)] |= static_cast<std::uint64_t>(set[r][k].item<bool>()) << k;
+  const at::Tensor field = set.to(at::kDouble).mm(block.to(at::kDouble)) + base, p = at::sigmoid(field);
+  for (const std::int64_t columns : {64, 50, 32, 20, 3}) {
+    std::vector<std::uint64_t> drawn(results * words, 5);
+    at::Tensor counts = at::ones({block_columns}), out = at::empty({results, block_columns});
+    const LogisticDraw draw{.key = Key(4).bits(),
+                            .width = width,
+                            .first_column = first_column,
+                            .bits = drawn.data(),
+                            .words = words,
+                            .counts = counts.data_ptr<float>()};
+    loops.sum_rows({.bits = bits.data(),
+                    .words = 1,
+                    .group = 1,
+                    .block = block.data_ptr<float>(),
+                    .block_rows = rows,
+                    .base = base.data_ptr<float>(),
+                    .factors = nullptr,
+                    .start = nullptr,
+                    .start_stride = 0,
+                    .out = out.data_ptr<float>(),
+                    .out_stride = block_columns,
+                    .columns = columns,
+                    .draw = &draw,
+                    .partial = partial.data_ptr<float>(),
+                    .table = nullptr},
+                   0, results);
+    std::int64_t close = 0;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      std::int64_t ones = 0;
+      for (std::int64_t r = 0; r < results; ++r) {
+        const bool on = (drawn[static_cast<std::size_t>(r * words + 1)] >> j & 1) != 0;
+        const double distance = p[r][j].item<double>() - u[r][first_column + j].item<double>();
+        ones += static_cast<std::int64_t>(on);
+        if (std::abs(distance) < 1e-6)
+          ++close;
+        else
+          ASSERT_EQ(on, distance > 0) << r << ", " << j;
+      }
+      EXPECT_EQ(counts[j].item<float>(), static_cast<float>(1 + ones)) << j;
+    }
+    EXPECT_LT(close, 10);
+    for (std::int64_t r = 0; r < results; ++r) {
+      if (columns < 64) {
+        ASSERT_EQ(drawn[static_cast<std::size_t>(r * words + 1)] >> columns, 0U) << "bits beyond the last";
+      }
+      ASSERT_EQ(drawn[static_cast<std::size_t>(r * words)], 5U) << "another block's";
+    }
+    EXPECT_LT((out.narrow(1, 0, columns) - field.narrow(1, 0, columns)).abs().max().item<double>(), 1e-5);
   }
 }
 

@@ -45,8 +45,7 @@ TEST_P(RatesFpcdOfMachines, FollowsTheRecursionOfItsFormula) {
   for (std::uint64_t step = 0; step < 12; ++step) {
     const Key key = Key(4).fold_in(step);
     const BoltzmannMachine driven = machine.with_parameters(machine.parameters() + fast);
-    const Fields fields = gibbs(driven, first, key);
-    Moments missing = target - driven.moments(first, fields);
+    Moments missing = target - walk_and_average(driven, first, key);
     for (const auto& [name, value] : missing.entries())
       if (name.ends_with(".precision")) at::Tensor(value).zero_();
     fast.mul_(0.8).add_(missing, 0.05);

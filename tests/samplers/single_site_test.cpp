@@ -88,7 +88,8 @@ TEST_P(SingleSite, ForgetsAStartThatKnowsNothing) {
 
 // p(x) T(x → y) = p(y) T(y → x): as many moves one way as the other (Bowker's test of symmetry).
 TEST_P(SingleSite, IsReversible) {
-  State before = support::draw_configurations(brute.configurations, brute.probabilities, site_rows, Key(8)), after = before;
+  State before = support::draw_configurations(brute.configurations, brute.probabilities, site_rows, Key(8)),
+        after = before;
   sample_layers(machine, after, Key(9), {0});
   const at::Tensor from = support::codes(before), to = support::codes(after);
   const std::int64_t size = std::max(from.max().item<std::int64_t>(), to.max().item<std::int64_t>()) + 1;

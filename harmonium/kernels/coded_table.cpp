@@ -1,0 +1,20 @@
+#include "harmonium/kernels/coded_table.h"
+
+#include <utility>
+
+namespace harmonium {
+
+const at::Tensor& CodedTable::table() const {
+  if (!table_.defined() && code_ != nullptr) table_ = code_->table();
+  return table_;
+}
+
+const BinaryCode* CodedTable::code() const {
+  if (!std::exchange(tried_, true))
+    if (auto made = BinaryCode::of(table_)) code_ = std::make_shared<const BinaryCode>(std::move(*made));
+  return code_.get();
+}
+
+bool CodedTable::codable() const { return code_ != nullptr || (!tried_ && BinaryCode::possible(table_)); }
+
+}  // namespace harmonium

@@ -1,0 +1,35 @@
+// A table of states as numbers and, where it is binary, as a code; each is made when it is first asked for. Products
+// want the code, draws make one, and everybody else wants numbers.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+
+#include "harmonium/kernels/binary_code.h"
+
+namespace harmonium {
+
+class CodedTable {
+ public:
+  CodedTable() = default;
+  // The tensor must not be written to while this is in use. Implicit: any table may be passed where one is wanted.
+  CodedTable(at::Tensor table) : table_(std::move(table)) {}  // NOLINT(google-explicit-constructor)
+  explicit CodedTable(BinaryCode code) : code_(std::make_shared<const BinaryCode>(std::move(code))), tried_(true) {}
+
+  [[nodiscard]] bool defined() const { return table_.defined() || code_ != nullptr; }
+  [[nodiscard]] std::int64_t rows() const { return table_.defined() ? table_.size(0) : code_->deviating.rows; }
+  [[nodiscard]] std::int64_t columns() const { return table_.defined() ? table_.size(1) : code_->deviating.columns; }
+  [[nodiscard]] const at::Tensor& table() const;
+  // Null if the table is not one that can be coded.
+  [[nodiscard]] const BinaryCode* code() const;
+  // Whether a code is here, or could be made.
+  [[nodiscard]] bool codable() const;
+
+ private:
+  mutable at::Tensor table_;
+  mutable std::shared_ptr<const BinaryCode> code_;
+  mutable bool tried_ = false;
+};
+
+}  // namespace harmonium
