@@ -6,6 +6,7 @@
 #include <c10/util/Exception.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -53,6 +54,15 @@ class TensorPool final : public c10::Allocator {
     return *pool;
   }
 
+  void release_idle() const {
+    const std::scoped_lock lock(mutex_);
+    for (std::vector<void*>& idle : idle_) {
+      for (void* block : idle) c10::free_cpu(block);
+      idle.clear();
+    }
+    counts_.bytes_idle = 0;
+  }
+
   [[nodiscard]] TensorPoolCounts counts() const {
     const std::scoped_lock lock(mutex_);
     return counts_;
@@ -72,6 +82,7 @@ class TensorPool final : public c10::Allocator {
       const std::scoped_lock lock(mutex_);
       ++counts_.requests;
       counts_.bytes_in_use += static_cast<std::int64_t>(size.size);
+      counts_.most_in_use = std::max(counts_.most_in_use, counts_.bytes_in_use);
     }
     return {static_cast<char*>(block) + header_bytes, block, &give_back, cpu};
   }
@@ -99,15 +110,6 @@ class TensorPool final : public c10::Allocator {
       release_idle();
       return c10::alloc_cpu(bytes);
     }
-  }
-
-  void release_idle() const {
-    const std::scoped_lock lock(mutex_);
-    for (std::vector<void*>& idle : idle_) {
-      for (void* block : idle) c10::free_cpu(block);
-      idle.clear();
-    }
-    counts_.bytes_idle = 0;
   }
 
   static void give_back(void* block) {
@@ -140,6 +142,8 @@ void use_tensor_pool() {
   c10::SetCPUAllocator(&TensorPool::instance(), above_the_default);
 #endif
 }
+
+void trim_tensor_pool() { TensorPool::instance().release_idle(); }
 
 TensorPoolCounts tensor_pool_counts() { return TensorPool::instance().counts(); }
 

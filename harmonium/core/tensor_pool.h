@@ -13,11 +13,14 @@ struct TensorPoolCounts {
   std::int64_t requests = 0;     // blocks handed out
   std::int64_t from_system = 0;  // of which new ones
   std::int64_t bytes_in_use = 0, bytes_idle = 0;
+  std::int64_t most_in_use = 0;  // bytes, at any time so far
 };
 
 // From now on tensors on the CPU take their memory from the pool. Does nothing in sanitized builds, where memory that
 // is used again would hide mistakes.
 void use_tensor_pool();
+// Gives back what lies idle: worth it where preparations end and long work begins.
+void trim_tensor_pool();
 [[nodiscard]] TensorPoolCounts tensor_pool_counts();
 
 }  // namespace harmonium

@@ -9,6 +9,7 @@ class Identity final : public Metric {
  public:
   Identity(Topology topology, const Moments& shape) : topology_(std::move(topology)), shape_(shape) {}
   [[nodiscard]] std::string name() const override { return "sgd"; }
+  [[nodiscard]] bool wants_observations() const override { return false; }
   [[nodiscard]] bool wants_statistics() const override { return false; }
   void observe(const Observation&) override {}
   void refit() override {}

@@ -46,6 +46,8 @@ class Metric {
 
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual Cadence cadence() const { return {}; }
+  // False when it is the same whatever is observed.
+  [[nodiscard]] virtual bool wants_observations() const { return true; }
   // False when an observation's two moments are all it looks at.
   [[nodiscard]] virtual bool wants_statistics() const { return true; }
   // True when observations must come from an enumeration of the model's states and not from particles.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harmonium/core/symmetric_product.h"
+#include "harmonium/kernels/binary_product.h"
 
 namespace harmonium {
 
@@ -44,17 +45,26 @@ at::Tensor ParticleStatistics::unary_second_moment() const {
     return result.narrow(0, index_.unary_begin(row), index_.unary_count(row))
         .narrow(1, index_.unary_begin(column), index_.unary_count(column));
   };
+  const std::vector<CodedTable> rows = [&] {
+    std::vector<CodedTable> tables;
+    for (const ParticleLayer& layer : layers) tables.emplace_back(layer.unary);
+    return tables;
+  }();
   for (std::size_t a = 0; a < layers.size(); ++a) {
-    symmetric_product_into(layers[a].unary, block(a, a));
+    // Layers that were drawn are binary, for which sums of rows cost less than half a dense product.
+    if (!layers[a].covariance.defined() && rows[a].code() != nullptr) {
+      block(a, a).copy_(mean_outer_product(rows[a], rows[a]));
+    } else {
+      symmetric_product_into(layers[a].unary, block(a, a));
+      block(a, a).div_(static_cast<double>(rows[a].rows()));
+    }
     for (std::size_t b = a + 1; b < layers.size(); ++b) {
-      const at::Tensor cross = layers[a].unary.t().mm(layers[b].unary);
+      const at::Tensor cross = mean_outer_product(rows[a], rows[b]);
       block(a, b).copy_(cross);
       block(b, a).copy_(cross.t());
     }
-  }
-  result.div_(static_cast<double>(expected().rows()));
-  for (std::size_t a = 0; a < layers.size(); ++a)
     if (layers[a].covariance.defined()) block(a, a).add_(layers[a].covariance);
+  }
   return result;
 }
 

@@ -13,11 +13,15 @@ class Cd final : public NegativePhase {
   explicit Cd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "cd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
+  void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
+                              const Key& key) override;
   [[nodiscard]] bool paired_with_batch() const override { return true; }
   [[nodiscard]] const State& particles() const override { return particles_; }
   void at_fraction(double done) override { fraction_ = done; }
 
  private:
+  void begin(const BoltzmannMachine& machine, const State& data, const Key& key);
+
   NegativePhaseOptions options_;
   double fraction_ = 0;
   State particles_;

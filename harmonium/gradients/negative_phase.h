@@ -17,6 +17,11 @@ class NegativePhase {
   [[nodiscard]] virtual std::string name() const = 0;
   // `data` is the batch, with observed layers defined. The key belongs to this update alone.
   [[nodiscard]] virtual Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) = 0;
+  // gradient − model moments, in place, for those who need the two moments no more.
+  virtual void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
+                                      const Key& key) {
+    gradient.add_(model_moments(machine, data, key), -1);
+  }
   // How much of the training is done, 0 … 1; told before every update, for what changes on the way.
   virtual void at_fraction(double) {}
   // data moments − model moments, as the update uses them; told after every estimate.

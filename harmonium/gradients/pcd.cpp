@@ -4,9 +4,18 @@
 
 namespace harmonium {
 
-Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
+void Pcd::begin(const BoltzmannMachine& machine, const Key& key) {
   if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
+}
+
+Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
+  begin(machine, key);
   return walk_and_average(machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
+}
+
+void Pcd::subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State&, const Key& key) {
+  begin(machine, key);
+  walk_and_add_(gradient, -1, machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
 }
 
 NamedTensors Pcd::state() const {

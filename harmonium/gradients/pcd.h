@@ -13,12 +13,16 @@ class Pcd final : public NegativePhase {
   explicit Pcd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "pcd"; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
+  void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
+                              const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }
   void at_fraction(double done) override { fraction_ = done; }
   [[nodiscard]] NamedTensors state() const override;
   void restore(const NamedTensors& tensors) override;
 
  private:
+  void begin(const BoltzmannMachine& machine, const Key& key);
+
   NegativePhaseOptions options_;
   double fraction_ = 0;
   State particles_;  // empty until the first update

@@ -96,11 +96,11 @@ std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
     for (std::size_t i = 0; i < counts.size(); ++i) ones[i] += static_cast<std::int64_t>(counts[i]);
   });
   if (!binary) return std::nullopt;
-  return BinaryCode(std::move(bits), ones);
+  return BinaryCode(std::move(bits), std::move(ones));
 }
 
-BinaryCode::BinaryCode(BitTable bits, const std::vector<std::int64_t>& ones)
-    : deviating(std::move(bits)), majority(1, deviating.columns) {
+BinaryCode::BinaryCode(BitTable bits, std::vector<std::int64_t> ones_of_columns)
+    : deviating(std::move(bits)), majority(1, deviating.columns), ones(std::move(ones_of_columns)) {
   const std::int64_t rows = deviating.rows;
   std::uint64_t* usual = majority.row(0);
   std::fill_n(usual, majority.words, 0);

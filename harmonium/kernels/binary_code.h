@@ -38,14 +38,15 @@ struct BinaryCode {
   // Nothing if it is not, or if a number is neither 0 nor 1.
   [[nodiscard]] static std::optional<BinaryCode> of(const at::Tensor& table);
   // Of bits as they are, and the number of ones in every column.
-  BinaryCode(BitTable bits, const std::vector<std::int64_t>& ones);
+  BinaryCode(BitTable bits, std::vector<std::int64_t> ones);
   // The table it is the code of.
   [[nodiscard]] at::Tensor table() const;
 
-  BitTable deviating;           // bits that differ from the majority
-  BitTable majority;            // one row
-  std::int64_t deviations = 0;  // number of bits in `deviating`
-  std::int64_t fours = 0;       // number of fours of neighbouring columns, by row, in which one at least deviates
+  BitTable deviating;              // bits that differ from the majority
+  BitTable majority;               // one row
+  std::vector<std::int64_t> ones;  // of every column
+  std::int64_t deviations = 0;     // number of bits in `deviating`
+  std::int64_t fours = 0;          // number of fours of neighbouring columns, by row, in which one at least deviates
 };
 
 }  // namespace harmonium

@@ -44,24 +44,29 @@ at::Tensor dense_product(const at::Tensor& start, const at::Tensor& x, const at:
   return start.defined() ? at::addmm(start, x, weights) : x.mm(weights);
 }
 
-// The rows in which a unit deviates are added where it is usually off, and taken from the sum of all where it is on.
-at::Tensor coded_outer_product(const CodedTable& x, const at::Tensor& y) {
+// out = start + scale · xᵀ·y / rows; false (and nothing done) where x is no binary table, or small. The rows in which a
+// unit deviates are added where it is usually off, and taken from the sum of all where it is on.
+bool coded_outer_product(const CodedTable& x, const at::Tensor& y, double scale, const at::Tensor& start,
+                         const at::Tensor& out) {
   const BinaryCode* code = code_worth_having(x, y.size(1));
-  if (code == nullptr) return {};
-  const float share = 1 / static_cast<float>(code->deviating.rows);
+  if (code == nullptr) return false;
+  const auto share = static_cast<float>(scale / static_cast<double>(code->deviating.rows));
   std::vector<Factors> factors(static_cast<std::size_t>(code->deviating.columns));
   for (std::size_t i = 0; i < factors.size(); ++i)
     factors[i] = code->majority.at(0, static_cast<std::int64_t>(i)) ? Factors{share, -share} : Factors{0, share};
-  const BitTable turned = code->deviating.transposed();
-  at::Tensor out = at::empty({turned.rows, y.size(1)}, at::kFloat);
-  PickedSums{.bits = turned,
+  PickedSums{.bits = code->deviating.transposed(),
              .group = cheapest_group_transposed(*code),
              .matrix = y,
              .negated = nullptr,
              .all_in_base = true,
-             .factors = std::move(factors)}
+             .factors = std::move(factors),
+             .start = start}
       .run(out);
-  return out;
+  return true;
+}
+
+void require_pairs(const CodedTable& x, const CodedTable& y) {
+  require(x.rows() == y.rows(), "tables of {} and {} rows have no outer products", x.rows(), y.rows());
 }
 
 }  // namespace
@@ -88,14 +93,30 @@ CodedTable draw_from_product(const Key& key, const at::Tensor& start, const Code
   if (field != nullptr) *field = at::empty({x.rows(), width}, at::kFloat);
   DrawnUnits drawn(key, x.rows(), width);
   sums->run(field == nullptr ? at::Tensor() : *field, &drawn);
-  return CodedTable(BinaryCode(std::move(drawn.bits), drawn.ones));
+  return CodedTable(BinaryCode(std::move(drawn.bits), std::move(drawn.ones)));
 }
 
 at::Tensor mean_outer_product(const CodedTable& x, const CodedTable& y) {
-  require(x.rows() == y.rows(), "tables of {} and {} rows have no outer products", x.rows(), y.rows());
-  if (at::Tensor result = coded_outer_product(x, y.table()); result.defined()) return result;
-  if (const at::Tensor result = coded_outer_product(y, x.table()); result.defined()) return result.t().contiguous();
+  require_pairs(x, y);
+  if (code_worth_having(x, y.columns()) != nullptr) {
+    at::Tensor out = at::empty({x.columns(), y.columns()}, at::kFloat);
+    coded_outer_product(x, y.table(), 1, {}, out);
+    return out;
+  }
+  if (code_worth_having(y, x.columns()) != nullptr) return mean_outer_product(y, x).t().contiguous();
   return x.table().t().mm(y.table()).div_(static_cast<double>(x.rows()));
+}
+
+void add_mean_outer_product_(at::Tensor& target, const CodedTable& x, const CodedTable& y, double scale) {
+  require_pairs(x, y);
+  require(target.dim() == 2 && target.size(0) == x.columns() && target.size(1) == y.columns(),
+          "outer products of rows of {} and {} numbers are no matrix of {} × {}", x.columns(), y.columns(),
+          target.size(0), target.size(-1));
+  if (target.is_contiguous() && coded_outer_product(x, y.table(), scale, target, target)) return;
+  if (code_worth_having(y, x.columns()) != nullptr)
+    target.add_(mean_outer_product(y, x).t(), scale);
+  else
+    target.addmm_(x.table().t(), y.table(), 1, scale / static_cast<double>(x.rows()));
 }
 
 }  // namespace harmonium

@@ -20,5 +20,7 @@ namespace harmonium {
 
 // xᵀ·y / rows: the mean of the outer products of the rows of two tables.
 [[nodiscard]] at::Tensor mean_outer_product(const CodedTable& x, const CodedTable& y);
+// Adds `scale` times that to `target`, without another matrix of its size where one of the tables is binary.
+void add_mean_outer_product_(at::Tensor& target, const CodedTable& x, const CodedTable& y, double scale);
 
 }  // namespace harmonium

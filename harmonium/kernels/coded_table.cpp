@@ -15,6 +15,11 @@ const BinaryCode* CodedTable::code() const {
   return code_.get();
 }
 
+at::Tensor CodedTable::column_means() const {
+  if (code_ == nullptr) return table_.mean(0);
+  return at::tensor(code_->ones, at::kDouble).div_(static_cast<double>(rows())).to(at::kFloat);
+}
+
 bool CodedTable::codable() const { return code_ != nullptr || (!tried_ && BinaryCode::possible(table_)); }
 
 }  // namespace harmonium

@@ -23,6 +23,8 @@ class CodedTable {
   [[nodiscard]] const at::Tensor& table() const;
   // Null if the table is not one that can be coded.
   [[nodiscard]] const BinaryCode* code() const;
+  // Means of the columns.
+  [[nodiscard]] at::Tensor column_means() const;
   // Whether a code is here, or could be made.
   [[nodiscard]] bool codable() const;
 

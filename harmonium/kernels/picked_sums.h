@@ -28,13 +28,13 @@ struct DrawnUnits {
 };
 
 struct PickedSums {
-  const BitTable& bits;
+  BitTable bits;
   int group;
   const at::Tensor& matrix;
   const std::uint64_t* negated;       // rows of the matrix that count negatively; null: none
   bool all_in_base;                   // the base is the sum of all rows; else minus that of the negated ones, as copied
   std::vector<Factors> factors = {};  // of the base and the sum, for each row of the result; empty: all 1
-  at::Tensor start = {};              // a row or a table that is added
+  at::Tensor start = {};              // a row, or a table, that is added; it may be the result itself
 
   // Writes sums to `out` (undefined: not wanted) and draws units (null: none), whose number is a multiple of 4.
   void run(const at::Tensor& out, DrawnUnits* drawn = nullptr) const;

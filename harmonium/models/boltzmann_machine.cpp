@@ -236,28 +236,55 @@ at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& sum
   return total;
 }
 
-Moments BoltzmannMachine::moments(const CodedState& state, const Fields& fields, const at::Tensor& weights) const {
+std::vector<CodedTable> BoltzmannMachine::unary_moments(
+    const CodedState& state, Fields& fields, const at::Tensor& weights,
+    const std::function<void(const std::string&, const at::Tensor&)>& take) const {
   const auto expected = [&](std::size_t layer) { return layer < fields.size() && fields[layer].defined(); };
-  Moments result;
+  for (const EdgeInfo& edge : topology().edges)
+    require(!(expected(edge.lower) && expected(edge.upper)), "units joined by {} are not independent given the rest",
+            edge.weights);
   std::vector<CodedTable> values(layers().size());
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const std::vector<std::string>& names = topology().layers[layer].parameters;
     const Unit::Parameters theta = layer_parameters(layer);
     values[layer] = expected(layer) ? CodedTable(unit(layer).mean(fields[layer], theta)) : state.layers[layer];
     // A layer with a single statistic needs its mean only, which is at hand.
-    const std::vector<at::Tensor> unary = !expected(layer) || theta.size() == 1
-                                              ? unit(layer).moments(values[layer].table(), weights)
-                                              : unit(layer).expected_moments(fields[layer], theta, weights);
-    for (std::size_t i = 0; i < unary.size(); ++i) result.insert(topology().layers[layer].parameters[i], unary[i]);
+    if (theta.size() == 1 && !weights.defined()) {
+      take(names[0], values[layer].column_means());
+    } else {
+      const std::vector<at::Tensor> unary = expected(layer)
+                                                ? unit(layer).expected_moments(fields[layer], theta, weights)
+                                                : unit(layer).moments(values[layer].table(), weights);
+      for (std::size_t i = 0; i < unary.size(); ++i) take(names[i], unary[i]);
+    }
+    if (expected(layer)) fields[layer].reset();
   }
+  return values;
+}
+
+Moments BoltzmannMachine::moments(const CodedState& state, Fields fields, const at::Tensor& weights) const {
+  Moments result;
+  const std::vector<CodedTable> values = unary_moments(
+      state, fields, weights, [&](const std::string& name, const at::Tensor& value) { result.insert(name, value); });
   for (const EdgeInfo& edge : topology().edges) {
-    require(!(expected(edge.lower) && expected(edge.upper)), "units joined by {} are not independent given the rest",
-            edge.weights);
     const CodedTable &lower = values[edge.lower], &upper = values[edge.upper];
     const auto weighted = [&] { return lower.table() * weights.to(lower.table().scalar_type()).unsqueeze(1); };
     result.insert(edge.weights,
                   edge.masked(weights.defined() ? weighted().t().mm(upper.table()) : mean_outer_product(lower, upper)));
   }
   return result;
+}
+
+void BoltzmannMachine::add_moments_(Moments& target, double scale, const CodedState& state, Fields fields) const {
+  const std::vector<CodedTable> values = unary_moments(
+      state, fields, {}, [&](const std::string& name, const at::Tensor& value) { target[name].add_(value, scale); });
+  for (const EdgeInfo& edge : topology().edges) {
+    const CodedTable &lower = values[edge.lower], &upper = values[edge.upper];
+    if (edge.inner())
+      target[edge.weights].add_(edge.masked(mean_outer_product(lower, upper)), scale);
+    else
+      add_mean_outer_product_(target[edge.weights], lower, upper, scale);
+  }
 }
 
 Particles BoltzmannMachine::particles(const State& state, const LayerSet& expected) const {

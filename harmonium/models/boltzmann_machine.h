@@ -13,6 +13,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,8 +92,9 @@ class BoltzmannMachine {
 
   // Average over rows of the statistics g(x); layers whose field is given enter by their conditional expectation given
   // the rest (Rao–Blackwell). `weights` (rows, summing to one) replaces the plain average where defined.
-  [[nodiscard]] Moments moments(const CodedState& state, const Fields& fields = {},
-                                const at::Tensor& weights = {}) const;
+  [[nodiscard]] Moments moments(const CodedState& state, Fields fields = {}, const at::Tensor& weights = {}) const;
+  // Adds `scale` times that (a plain average) to `target`, without another matrix of its size.
+  void add_moments_(Moments& target, double scale, const CodedState& state, Fields fields = {}) const;
 
   // Rows as geometry sees them, with the layers in `expected` (which share no edge) by their conditional expectation.
   [[nodiscard]] Particles particles(const State& state, const LayerSet& expected = {}) const;
@@ -110,6 +112,11 @@ class BoltzmannMachine {
     std::vector<LayerSet> blocks;
   };
 
+  // Hands over the moments of layers' own statistics; returns the values, or expectations, that products are made of.
+  // Fields are let go of on the way.
+  [[nodiscard]] std::vector<CodedTable> unary_moments(
+      const CodedState& state, Fields& fields, const at::Tensor& weights,
+      const std::function<void(const std::string&, const at::Tensor&)>& take) const;
   // A neighbour of a layer and the weights its state is multiplied by.
   struct Neighbour {
     std::size_t layer;

@@ -47,6 +47,17 @@ void sweep_blocks(const BoltzmannMachine& machine, CodedState& state, const Key&
     }
 }
 
+// `visit` sees the end of the walk and the fields of the block drawn last, before the state is made numbers again.
+template <class Visit>
+void walk(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, Visit visit) {
+  CodedState coded = state;
+  state.layers.clear();  // what the first draws replace is not kept until the end
+  Fields fields;
+  sweep_blocks(machine, coded, key, sweeps, {}, &fields);
+  visit(coded, std::move(fields));
+  state = coded.plain();
+}
+
 }  // namespace
 
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
@@ -67,12 +78,16 @@ void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::i
 }
 
 Moments walk_and_average(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps) {
-  CodedState coded = state;
-  state.layers.clear();
-  Fields fields;
-  sweep_blocks(machine, coded, key, sweeps, {}, &fields);
-  state = coded.plain();
-  return machine.moments(coded, fields);
+  Moments result;
+  walk(machine, state, key, sweeps,
+       [&](const CodedState& end, Fields fields) { result = machine.moments(end, std::move(fields)); });
+  return result;
+}
+
+void walk_and_add_(Moments& target, double scale, const BoltzmannMachine& machine, State& state, const Key& key,
+                   std::int64_t sweeps) {
+  walk(machine, state, key, sweeps,
+       [&](const CodedState& end, Fields fields) { machine.add_moments_(target, scale, end, std::move(fields)); });
 }
 
 void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,

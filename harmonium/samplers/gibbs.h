@@ -16,6 +16,9 @@ void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::i
 // its conditional expectation.
 [[nodiscard]] Moments walk_and_average(const BoltzmannMachine& machine, State& state, const Key& key,
                                        std::int64_t sweeps = 1);
+// The same, with `scale` times the average added to `target`.
+void walk_and_add_(Moments& target, double scale, const BoltzmannMachine& machine, State& state, const Key& key,
+                   std::int64_t sweeps = 1);
 
 // Draws the given layers (a block, or part of one) once, given the others, and returns their fields.
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers);

@@ -80,14 +80,19 @@ void Trainer::step() {
   std::vector<at::Tensor> values = batches_.batch(update_);
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
   const State data = machine_.observe(values);
+  gradient_ = {};  // before as much is taken again
   gradient_ = all_data_.empty() ? data_moments(machine_, data) : all_data_.clone();
-  negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
-  const Moments model = negative_phase_->model_moments(machine_, data, key);
-  const Cadence cadence = metric_->cadence();
-  if (update_ % cadence.observe_every == 0) metric_->observe({gradient_, model, statistics(model)});
-  if (update_ % cadence.refit_every == 0) metric_->refit();
   sparsity_.observe(gradient_);
-  gradient_.add_(model, -1);
+  negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
+  const Cadence cadence = metric_->cadence();
+  if (metric_->wants_observations() && update_ % cadence.observe_every == 0) {
+    const Moments model = negative_phase_->model_moments(machine_, data, key);
+    metric_->observe({gradient_, model, statistics(model)});
+    gradient_.add_(model, -1);
+  } else {
+    negative_phase_->subtract_model_moments(gradient_, machine_, data, key);
+  }
+  if (update_ % cadence.refit_every == 0) metric_->refit();
   negative_phase_->observe_gradient(gradient_);
   sparsity_.pull_(gradient_);
   rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());

@@ -37,6 +37,16 @@ TEST_F(TensorPoolTest, UsesMemoryAgain) {
   EXPECT_EQ(after.bytes_idle, before.bytes_idle);
 }
 
+TEST_F(TensorPoolTest, GivesBackWhatLiesIdle) {
+  const at::Tensor kept = at::full({1000}, 3.0F);
+  (void)at::empty({1 << 20});
+  EXPECT_GE(tensor_pool_counts().bytes_idle, 4 << 20);
+  EXPECT_GE(tensor_pool_counts().most_in_use, tensor_pool_counts().bytes_in_use + (4 << 20));
+  trim_tensor_pool();
+  EXPECT_EQ(tensor_pool_counts().bytes_idle, 0);
+  EXPECT_TRUE(kept.eq(3).all().item<bool>());
+}
+
 TEST_F(TensorPoolTest, HandsOutWholeAlignedBlocksOfAnySize) {
   std::vector<at::Tensor> all;
   for (std::int64_t n : {0, 1, 63, 64, 65, 127, 128, 1000, 4095, 4096, 4097, 1 << 20, (1 << 20) + 1}) {

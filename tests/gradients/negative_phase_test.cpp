@@ -77,6 +77,22 @@ TEST(Cd, HasTheExpectationThatDefinesIt) {
     }
 }
 
+TEST(NegativePhase, SubtractsWhatItWouldReturn) {
+  for (const Setting& one : settings()) {
+    const State data = observed_part(one.machine, data_rows(BruteForce(one.machine)));
+    for (const std::string name : {"cd", "pcd", "fpcd", "mf_cd"}) {
+      SCOPED_TRACE(one.name + " " + name);
+      const auto apart = make_negative_phase(name, {}), in_place = make_negative_phase(name, {});
+      for (std::uint64_t update = 0; update < 3; ++update) {
+        const Key key = Key(51).fold_in(update);
+        Moments gradient = one.machine.parameters().clone();
+        in_place->subtract_model_moments(gradient, one.machine, data, key);
+        support::expect_close(gradient, one.machine.parameters() - apart->model_moments(one.machine, data, key), 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Cd, DoesNotTouchTheBatchAndKeepsItsChains) {
   const BoltzmannMachine machine = settings()[0].machine;
   const State data = observed_part(machine, data_rows(BruteForce(machine)));

@@ -142,6 +142,15 @@ TEST_P(BinaryProduct, OuterProductsAreDenseOnes) {
   expect_close(mean_outer_product(x, y), expected, rounding);
   expect_close(mean_outer_product(y, x), expected.t(), rounding);
   EXPECT_TRUE(mean_outer_product(y, x).is_contiguous());
+  // In place, with another factor, and into a table whose rows do not lie one after another.
+  const at::Tensor before = normal(Key(11), expected.sizes());
+  at::Tensor sum = before.clone(), other_way = before.t().contiguous(), loose = before.t().contiguous().t();
+  add_mean_outer_product_(sum, x, y, -2);
+  expect_close(sum, before - 2 * expected, rounding);
+  add_mean_outer_product_(other_way, y, x, 3);
+  expect_close(other_way, (before + 3 * expected).t(), rounding);
+  add_mean_outer_product_(loose, x, y, 1);
+  expect_close(loose, before + expected, rounding);
 }
 
 // Dense products are left out: OpenBLAS rounds them by threads.
@@ -203,6 +212,8 @@ TEST(BinaryProductOf, ShapesThatDoNotFitIsRefused) {
   EXPECT_THROW((void)add_product(normal(Key(3), {99}), x, w), Error);
   EXPECT_THROW((void)add_product(normal(Key(3), {1, 100}), x, w), Error);
   EXPECT_THROW((void)mean_outer_product(x, w), Error);
+  at::Tensor square = at::zeros({130, 130});
+  EXPECT_THROW(add_mean_outer_product_(square, x, normal(Key(4), {120, 100}), 1), Error);
 }
 
 TEST(BinaryProductOf, RealNumbersIsDense) {

@@ -118,6 +118,15 @@ TEST_P(AnyMachine, MomentsAreAveragesOfTheStatistics) {
                support::expected_statistics(machine, configurations, support::numbers(weights)), 1e-12);
 }
 
+TEST_P(AnyMachine, MomentsAreAddedInPlace) {
+  const State state = support::to_state(some_of(brute.configurations, 30));
+  const LayerSet block = machine.without_inner_edges(machine.blocks().back());
+  const Fields fields = machine.fields(block, state);
+  Moments sum = machine.parameters().clone();
+  machine.add_moments_(sum, -2, state, fields);
+  expect_close(sum, machine.parameters() - 2 * machine.moments(state, fields), 1e-12);
+}
+
 TEST_P(AnyMachine, MomentsGivenFieldsAreExpectationsOverTheBlock) {
   const auto configurations = some_of(brute.configurations, 12);
   const State state = support::to_state(configurations);

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
@@ -231,6 +232,8 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     write_file_atomically(folder / "config.toml", config_text);
     log.truncate_after(-1);
   }
+
+  trim_tensor_pool();  // what preparations took
 
   // The clock runs for updates only: measuring and saving are not training.
   double seconds = seconds_before;
