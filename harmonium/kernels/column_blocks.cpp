@@ -27,20 +27,21 @@ HARMONIUM_CLONES void copy_lines(const float* from, std::int64_t line, std::int6
   }
 }
 
-// Columns of the block lie in lines of the source: turned tile by tile, so that lines of both sides stay in cache.
-HARMONIUM_CLONES void turn_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns,
-                                 Signs sign, float* to) {
-  constexpr std::int64_t tile = 16;
-  for (std::int64_t first = 0; first < rows; first += tile) {
-    const std::int64_t count = std::min(tile, rows - first);
-    float factor[tile];
-    for (std::int64_t i = 0; i < count; ++i) factor[i] = sign(first + i);
-    float* target = to + first * block_columns;
-    for (std::int64_t column = 0; column < columns; ++column)
-      for (std::int64_t i = 0; i < count; ++i)
-        target[i * block_columns + column] = factor[i] * from[column * line + first + i];
-    for (std::int64_t i = 0; i < count; ++i)
-      std::fill(target + i * block_columns + columns, target + (i + 1) * block_columns, 0.0F);
+// Columns of the block lie in lines of the source: turned tile by tile.
+void turn_lines(const float* from, std::int64_t line, std::int64_t rows, std::int64_t columns, Signs sign, float* to) {
+  const VectorLoops& loops = vector_loops();
+  const std::int64_t whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
+  for (std::int64_t row = 0; row < whole_rows; row += 16)
+    for (std::int64_t column = 0; column < whole_columns; column += 16)
+      loops.turn_tile(from + column * line + row, line, to + row * block_columns + column, block_columns);
+  // What is left at the right and below.
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float* target = to + row * block_columns;
+    for (std::int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+      target[column] = from[column * line + row];
+    std::fill(target + columns, target + block_columns, 0.0F);
+    if (sign(row) < 0)
+      for (std::int64_t column = 0; column < columns; ++column) target[column] = -target[column];
   }
 }
 

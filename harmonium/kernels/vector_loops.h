@@ -55,6 +55,8 @@ struct VectorLoops {
   bool (*pack_bits)(const float* row, std::int64_t n, std::uint64_t* words, float* counts);
   // Numbers 0 and 1 of the bits of a row of n that differ from the usual ones.
   void (*unpack_bits)(const std::uint64_t* deviating, const std::uint64_t* usual, std::int64_t n, float* row);
+  // Turns 16 × 16 numbers round: columns of `from` become rows of `to`, both with so many numbers a line.
+  void (*turn_tile)(const float* from, std::int64_t from_line, float* to, std::int64_t to_line);
   // Rows begin … end of the result.
   void (*sum_rows)(const RowSums& sums, std::int64_t begin, std::int64_t end);
 };

@@ -131,6 +131,31 @@ static inline bool pack_bits(const float* row, std::int64_t n, std::uint64_t* wo
   return binary;
 }
 
+// Turns 16 × 16 numbers: halves of all sizes change places, from 8 down to 1.
+template <int size>
+static inline void turn_halves(Floats (&x)[16]) {
+  constexpr auto low = [](int i) { return (i & size) == 0 ? i : 16 + i - size; };
+  constexpr auto high = [](int i) { return (i & size) == 0 ? i + size : 16 + i; };
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) {
+    if ((i & size) != 0) continue;
+    const Floats a = x[i], b = x[i + size];
+    x[i] = __builtin_shufflevector(a, b, low(0), low(1), low(2), low(3), low(4), low(5), low(6), low(7), low(8), low(9),
+                                   low(10), low(11), low(12), low(13), low(14), low(15));
+    x[i + size] = __builtin_shufflevector(a, b, high(0), high(1), high(2), high(3), high(4), high(5), high(6), high(7),
+                                          high(8), high(9), high(10), high(11), high(12), high(13), high(14), high(15));
+  }
+}
+static inline void turn_tile(const float* from, std::int64_t from_line, float* to, std::int64_t to_line) {
+  Floats x[16];
+  for (int i = 0; i < 16; ++i) x[i] = *reinterpret_cast<const LooseFloats*>(from + i * from_line);
+  turn_halves<8>(x);
+  turn_halves<4>(x);
+  turn_halves<2>(x);
+  turn_halves<1>(x);
+  for (int i = 0; i < 16; ++i) *reinterpret_cast<LooseFloats*>(to + i * to_line) = x[i];
+}
+
 // 1 where a bit is set, else 0.
 static inline Floats numbers_of(std::uint32_t bits) {
 #if HARMONIUM_LOOPS == 512
@@ -153,7 +178,7 @@ static inline void unpack_bits(const std::uint64_t* deviating, const std::uint64
   for (; i < n; ++i) row[i] = static_cast<float>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 1);
 }
 
-// e^x for x ≤ 0 as in elementary.h, and whether u < σ(x).
+// e^x for x ≤ 0 as in elementary.h, and whether u < σ(x) without the division.
 static inline Floats exp_of_negative(Floats x) {
   constexpr float shift = 0x1.8p23F;
   x = x < -87.0F ? Floats{} - 87.0F : x;
@@ -165,9 +190,19 @@ static inline Floats exp_of_negative(Floats x) {
   for (int i = 0; i < 7; ++i) sum = sum * r + coefficients[i];
   return sum * (Floats)(((Words)shifted - 0x4B400000 + 127) << 23);
 }
-static inline Words below_logistic(Floats u, Floats x) {
+// One bit for each of 16 units that is on, which is counted as well.
+static inline std::uint64_t draw_units(Floats u, Floats x, Floats& counts) {
   const Floats e = exp_of_negative((Floats)((Words)x | static_cast<std::int32_t>(0x80000000U)));
-  return u * (1 + e) < (x < 0.0F ? e : Floats{} + 1.0F);
+  const Floats scaled = u * (1 + e), bound = x < 0.0F ? e : Floats{} + 1.0F;
+#if HARMONIUM_LOOPS == 512
+  const __mmask16 on = _mm512_cmp_ps_mask((__m512)scaled, (__m512)bound, _CMP_LT_OQ);
+  counts = (Floats)_mm512_mask_add_ps((__m512)counts, on, (__m512)counts, _mm512_set1_ps(1));
+  return on;
+#else
+  const Floats states = scaled < bound ? Floats{} + 1.0F : Floats{};
+  counts += states;
+  return bits_of(states);
+#endif
 }
 
 // Draws a row of at most 64 units from their fields; adds those that are on to `counts`.
@@ -177,11 +212,7 @@ static inline void draw_row(const LogisticDraw& draw, std::int64_t row, std::int
   const auto first_block = static_cast<std::uint64_t>(row * draw.width + draw.first_column) / 4;  // four draws a block
   const auto random = philox_blocks<(vectors + 1) / 2>(draw.key, first_block);
   std::uint64_t word = 0;
-  for (int i = 0; i < vectors; ++i) {
-    const Floats state = below_logistic(uniforms_of(random.part[i]), field[i]) ? Floats{} + 1.0F : Floats{};
-    word |= bits_of(state) << 16 * i;
-    counts[i] += state;
-  }
+  for (int i = 0; i < vectors; ++i) word |= draw_units(uniforms_of(random.part[i]), field[i], counts[i]) << 16 * i;
   if (columns < 64) word &= (std::uint64_t{1} << columns) - 1;
   draw.bits[row * draw.words + draw.first_column / word_bits] = word;
 }
@@ -349,4 +380,5 @@ static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_
     sum_grouped_rows<1>(sums, begin, end);
 }
 
-static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits, unpack_bits, sum_rows};
+static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits,
+                                  unpack_bits,     turn_tile, sum_rows};

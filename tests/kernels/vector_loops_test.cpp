@@ -85,6 +85,14 @@ struct SumCase {
   std::int64_t columns;
 };
 
+TEST_P(VectorLoopsOf, TurnATile) {
+  const at::Tensor from = normal(Key(1), {16, 20});
+  at::Tensor to = at::full({16, 18}, 7.0F);
+  loops.turn_tile(from.data_ptr<float>(), 20, to.data_ptr<float>(), 18);
+  EXPECT_TRUE(at::equal(to.narrow(1, 0, 16), from.narrow(1, 0, 16).t()));
+  EXPECT_TRUE(to.narrow(1, 16, 2).eq(7).all().item<bool>());
+}
+
 TEST_P(VectorLoopsOf, UnpackWhatDiffersFromTheUsual) {
   for (const std::int64_t n : {1, 16, 63, 64, 100, 200}) {
     const at::Tensor row = uniform(Key(1), {n}).lt(0.4).to(at::kFloat);
