@@ -52,7 +52,8 @@ BitTable::BitTable(std::int64_t row_count, std::int64_t column_count)
     : rows(row_count),
       columns(column_count),
       words((column_count + word_bits - 1) / word_bits),
-      storage(at::empty({row_count, words}, at::kLong)) {}
+      storage(at::empty({row_count, words}, at::kLong)),
+      first_(reinterpret_cast<std::uint64_t*>(storage.data_ptr<std::int64_t>())) {}
 
 BitTable BitTable::transposed() const {
   BitTable result(columns, rows);

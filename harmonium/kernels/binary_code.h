@@ -16,8 +16,8 @@ namespace harmonium {
 // Rows of bits, each in whole words of 64; bits beyond the last column are 0.
 struct BitTable {
   BitTable(std::int64_t rows, std::int64_t columns);
-  [[nodiscard]] std::uint64_t* row(std::int64_t index) { return data() + index * words; }
-  [[nodiscard]] const std::uint64_t* row(std::int64_t index) const { return data() + index * words; }
+  [[nodiscard]] std::uint64_t* row(std::int64_t index) { return first_ + index * words; }
+  [[nodiscard]] const std::uint64_t* row(std::int64_t index) const { return first_ + index * words; }
   [[nodiscard]] bool at(std::int64_t r, std::int64_t column) const {
     return (row(r)[column / 64] >> column % 64 & 1) != 0;
   }
@@ -27,9 +27,7 @@ struct BitTable {
   at::Tensor storage;  // rows × words, int64
 
  private:
-  [[nodiscard]] std::uint64_t* data() const {
-    return reinterpret_cast<std::uint64_t*>(storage.data_ptr<std::int64_t>());
-  }
+  std::uint64_t* first_;  // of the storage, which copies share; asking the tensor for every row takes time
 };
 
 struct BinaryCode {

@@ -121,11 +121,21 @@ static inline bool pack_bits(const float* row, std::int64_t n, std::uint64_t* wo
     words[i / 64] = word;
   }
   bool binary = true;
-  if (i < n) words[i / 64] = 0;
-  for (; i < n; ++i) {
-    binary = binary && (row[i] == 0 || row[i] == 1);
-    words[i / 64] |= static_cast<std::uint64_t>(row[i] != 0) << i % 64;
-    counts[i] += row[i];
+  if (i < n) {
+    std::uint64_t word = 0;
+    const std::int64_t begin = i;
+    for (; i + 16 <= n; i += 16) {
+      const Floats x = *reinterpret_cast<const LooseFloats*>(row + i);
+      wrong |= (x != 0.0F) & (x != 1.0F);
+      word |= bits_of(x) << (i - begin);
+      *reinterpret_cast<LooseFloats*>(counts + i) += x;
+    }
+    for (; i < n; ++i) {
+      binary = binary && (row[i] == 0 || row[i] == 1);
+      word |= static_cast<std::uint64_t>(row[i] != 0) << (i - begin);
+      counts[i] += row[i];
+    }
+    words[begin / 64] = word;
   }
   for (int lane = 0; lane < 16; ++lane) binary = binary && wrong[lane] == 0;
   return binary;
@@ -175,6 +185,9 @@ static inline void unpack_bits(const std::uint64_t* deviating, const std::uint64
       *reinterpret_cast<LooseFloats*>(row + i + 16 * part) =
           numbers_of(static_cast<std::uint32_t>(word >> 16 * part & 0xFFFF));
   }
+  for (; i + 16 <= n; i += 16)
+    *reinterpret_cast<LooseFloats*>(row + i) =
+        numbers_of(static_cast<std::uint32_t>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 0xFFFF));
   for (; i < n; ++i) row[i] = static_cast<float>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 1);
 }
 
