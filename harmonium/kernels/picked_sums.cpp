@@ -45,7 +45,8 @@ std::vector<Slice> slices(std::int64_t blocks, std::int64_t rows, std::int64_t t
   return result;
 }
 
-// A thread's room: a copy of a column block, its base, partial sums and a table of sums of groups.
+// A thread's room: a copy of a column block, its base, partial sums and a table of sums of groups. Rows of the copy
+// that fill up its last group may hold anything: no bit picks them.
 struct Room {
   Room(std::int64_t rows_of_block, std::int64_t rows_of_result, int group)
       : block_rows(parts(rows_of_block, 8) * 8),
@@ -54,10 +55,7 @@ struct Room {
         copy(storage.data_ptr<float>()),
         base(copy + block_rows * block_columns),
         partial(base + block_columns),
-        table(partial + std::min(rows_of_result, chunk_rows) * block_columns) {
-    // Rows that fill up the last group.
-    std::fill(copy + rows_of_block * block_columns, base, 0.0F);
-  }
+        table(partial + std::min(rows_of_result, chunk_rows) * block_columns) {}
 
   std::int64_t block_rows;
   at::Tensor storage;
