@@ -2,7 +2,21 @@
 
 #include <utility>
 
+#include "harmonium/core/error.h"
+
 namespace harmonium {
+
+std::int64_t CodedTable::rows() const {
+  if (code_ != nullptr) return code_->deviating.rows;
+  require(table_.defined() && table_.dim() == 2, "states of a layer are missing, or no table of rows and columns");
+  return table_.size(0);
+}
+
+std::int64_t CodedTable::columns() const {
+  if (code_ != nullptr) return code_->deviating.columns;
+  require(table_.defined() && table_.dim() == 2, "states of a layer are missing, or no table of rows and columns");
+  return table_.size(1);
+}
 
 const at::Tensor& CodedTable::table() const {
   if (!table_.defined() && code_ != nullptr) table_ = code_->table();

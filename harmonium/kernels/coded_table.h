@@ -18,8 +18,9 @@ class CodedTable {
   explicit CodedTable(BinaryCode code) : code_(std::make_shared<const BinaryCode>(std::move(code))), tried_(true) {}
 
   [[nodiscard]] bool defined() const { return table_.defined() || code_ != nullptr; }
-  [[nodiscard]] std::int64_t rows() const { return table_.defined() ? table_.size(0) : code_->deviating.rows; }
-  [[nodiscard]] std::int64_t columns() const { return table_.defined() ? table_.size(1) : code_->deviating.columns; }
+  // Refused where there is no table.
+  [[nodiscard]] std::int64_t rows() const;
+  [[nodiscard]] std::int64_t columns() const;
   [[nodiscard]] const at::Tensor& table() const;
   // Null if the table is not one that can be coded.
   [[nodiscard]] const BinaryCode* code() const;

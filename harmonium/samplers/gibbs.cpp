@@ -20,7 +20,6 @@ void sample_free(const BoltzmannMachine& machine, CodedState& state, const Key& 
       state.layers[layer] = single_site_sweep(machine, layer, state.plain(), own, machine.field(layer, state), 1,
                                               some_known ? at::logical_not(known[layer].isnan()) : at::Tensor());
     } else {
-      state.layers[layer] = {};  // before as much is taken again
       state.layers[layer] = machine.draw(layer, own, state, fields == nullptr ? nullptr : &(*fields)[layer]);
     }
   }
@@ -47,34 +46,42 @@ void sweep_blocks(const BoltzmannMachine& machine, CodedState& state, const Key&
     }
 }
 
+// Works on a coded state in place of a plain one, so that nothing that is replaced on the way is kept until the end. If
+// the work fails, what it has come to is the state.
+template <class Work>
+void on_coded(State& state, Work work) {
+  CodedState coded = state;
+  state.layers.clear();
+  try {
+    work(coded);
+  } catch (...) {
+    state = coded.plain();
+    throw;
+  }
+  state = coded.plain();
+}
+
 // `visit` sees the end of the walk and the fields of the block drawn last, before the state is made numbers again.
 template <class Visit>
 void walk(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, Visit visit) {
-  CodedState coded = state;
-  state.layers.clear();  // what the first draws replace is not kept until the end
-  Fields fields;
-  sweep_blocks(machine, coded, key, sweeps, {}, &fields);
-  visit(coded, std::move(fields));
-  state = coded.plain();
+  on_coded(state, [&](CodedState& coded) {
+    Fields fields;
+    sweep_blocks(machine, coded, key, sweeps, {}, &fields);
+    visit(coded, std::move(fields));
+  });
 }
 
 }  // namespace
 
 Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& key, const LayerSet& layers) {
-  CodedState coded = state;
-  for (const std::size_t layer : layers) state.layers[layer].reset();
   Fields fields;
-  sample_free(machine, coded, key, layers, {}, &fields);
-  state = coded.plain();
+  on_coded(state, [&](CodedState& coded) { sample_free(machine, coded, key, layers, {}, &fields); });
   return fields;
 }
 
 void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
            const LayerSet& clamped) {
-  CodedState coded = state;
-  state.layers.clear();  // what the first draws replace is not kept until the end
-  sweep_blocks(machine, coded, key, sweeps, clamped, nullptr);
-  state = coded.plain();
+  on_coded(state, [&](CodedState& coded) { sweep_blocks(machine, coded, key, sweeps, clamped, nullptr); });
 }
 
 Moments walk_and_average(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps) {
@@ -94,21 +101,20 @@ void conditional_gibbs(const BoltzmannMachine& machine, State& state, const Key&
                        const KnownUnits& known) {
   require(known.size() == machine.layers().size(), "known units of {} layers were given for a machine of {}",
           known.size(), machine.layers().size());
-  CodedState coded = state;
-  state.layers.clear();
-  const auto hold = [&](const LayerSet& layers) {
-    for (const std::size_t layer : layers)
-      if (known[layer].defined())
-        coded.layers[layer] = at::where(known[layer].isnan(), coded.layers[layer].table(), known[layer]);
-  };
-  for (const LayerSet& block : machine.blocks()) hold(block);
-  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
-    // Last block first, so that the hidden layers see the known values before the visible ones are drawn.
-    for (auto block = machine.blocks().rbegin(); block != machine.blocks().rend(); ++block) {
-      sample_free(machine, coded, key.fold_in(static_cast<std::uint64_t>(sweep)), *block, known, nullptr);
-      hold(*block);
-    }
-  state = coded.plain();
+  on_coded(state, [&](CodedState& coded) {
+    const auto hold = [&](const LayerSet& layers) {
+      for (const std::size_t layer : layers)
+        if (known[layer].defined())
+          coded.layers[layer] = at::where(known[layer].isnan(), coded.layers[layer].table(), known[layer]);
+    };
+    for (const LayerSet& block : machine.blocks()) hold(block);
+    for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
+      // Last block first, so that the hidden layers see the known values before the visible ones are drawn.
+      for (auto block = machine.blocks().rbegin(); block != machine.blocks().rend(); ++block) {
+        sample_free(machine, coded, key.fold_in(static_cast<std::uint64_t>(sweep)), *block, known, nullptr);
+        hold(*block);
+      }
+  });
 }
 
 }  // namespace harmonium

@@ -89,6 +89,19 @@ TEST_P(DiscreteGibbs, KeepsClampedLayersAndSamplesTheOthersGivenThem) {
   }
 }
 
+TEST(Gibbs, LeavesWhatItWasGivenWhereALayerIsMissing) {
+  const BoltzmannMachine machine = make_rbm("bernoulli:4", "bernoulli:3", at::kDouble);
+  State state;
+  state.layers = {at::ones({5, 4}, at::kDouble), at::Tensor()};
+  const at::Tensor before = state.layers[0];
+  EXPECT_THROW(gibbs(machine, state, Key(1)), Error);
+  EXPECT_THROW((void)walk_and_average(machine, state, Key(1)), Error);
+  EXPECT_THROW((void)sample_layers(machine, state, Key(1), {0}), Error);
+  ASSERT_EQ(state.layers.size(), 2U);
+  EXPECT_TRUE(at::equal(state.layers[0], before));
+  EXPECT_FALSE(state.layers[1].defined());
+}
+
 TEST_P(DiscreteGibbs, AveragesTheBlockDrawnLastByItsExpectation) {
   State state = support::draw_configurations(brute.configurations, brute.probabilities, 50, Key(10)), other = state;
   const Moments found = walk_and_average(machine, state, Key(11), 2);
