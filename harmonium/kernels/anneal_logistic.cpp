@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/chunks.h"
+#include "harmonium/kernels/cuda/glue.h"
 #include "harmonium/kernels/elementary.h"
 
 namespace harmonium {
@@ -81,15 +82,16 @@ void check_field(const ScaledField& field, const ScaledField& like) {
           "a field needs a table of inputs and a bias for each of its columns");
   require(field.input.sizes() == like.input.sizes(), "fields before and after a step differ in shape");
   for (const at::Tensor* each : {&field.input, &field.bias})
-    require(each->scalar_type() == like.input.scalar_type() &&
+    require(each->device() == like.input.device() && each->scalar_type() == like.input.scalar_type() &&
                 (each->scalar_type() == at::kFloat || each->scalar_type() == at::kDouble),
-            "inputs and biases are float32 or float64, and all the same");
+            "inputs and biases are float32 or float64, all the same, and on one device");
 }
 
 }  // namespace
 
 at::Tensor sample_logistic(const Key& key, const ScaledField& field) {
   check_field(field, field);
+  if (field.input.is_cuda()) return cuda::sample_logistic(key, field);
   at::Tensor out = at::empty(field.input.sizes(), field.input.options());
   const std::int64_t rows = out.size(0), columns = out.size(1);
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "sample_logistic", [&] {
@@ -108,10 +110,11 @@ at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const Scal
                            at::Tensor& log_weights) {
   check_field(after, after);
   check_field(before, after);
-  at::Tensor out = at::empty(after.input.sizes(), after.input.options());
-  const std::int64_t rows = out.size(0), columns = out.size(1);
+  const std::int64_t rows = after.input.size(0), columns = after.input.size(1);
   require(log_weights.scalar_type() == at::kDouble && log_weights.is_contiguous() && log_weights.numel() == rows,
           "log-weights are float64, one for each of {} rows", rows);
+  if (after.input.is_cuda()) return cuda::anneal_logistic(key, before, after, log_weights);
+  at::Tensor out = at::empty(after.input.sizes(), after.input.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "anneal_logistic", [&] {
     const ReadyField<scalar_t> ready_before(before), ready_after(after);
     const FieldPointers<scalar_t> from = ready_before.pointers(), to = ready_after.pointers();

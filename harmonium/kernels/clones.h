@@ -9,4 +9,9 @@
 #define HARMONIUM_CLONES
 #endif
 
+// Functions that loops are made of; CUDA kernels use the same ones (kernels/cuda).
+#if defined(__CUDACC__)
+#define HARMONIUM_INLINE __host__ __device__ inline __attribute__((always_inline))
+#else
 #define HARMONIUM_INLINE inline __attribute__((always_inline))
+#endif

@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/chunks.h"
 #include "harmonium/kernels/clones.h"
+#include "harmonium/kernels/cuda/glue.h"
 
 namespace harmonium {
 
@@ -33,10 +34,11 @@ void require_real(at::ScalarType type) {
 
 }  // namespace
 
-at::Tensor uniform(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
-  require_real(type);
-  at::Tensor result = at::empty(sizes, type);
-  AT_DISPATCH_FLOATING_TYPES(type, "uniform", [&] {
+at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
+  require_real(c10::typeMetaToScalarType(options.dtype()));
+  if (options.device().is_cuda()) return cuda::uniform(key, sizes, options);
+  at::Tensor result = at::empty(sizes, options);
+  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "uniform", [&] {
     scalar_t* out = result.data_ptr<scalar_t>();
     for_each_chunk<scalar_t>(key, result.numel(), [out](std::int64_t first, std::int64_t count, const scalar_t* u) {
       for (std::int64_t i = 0; i < count; ++i) out[first + i] = u[i];
@@ -45,10 +47,11 @@ at::Tensor uniform(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
   return result;
 }
 
-at::Tensor normal(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
-  require_real(type);
-  at::Tensor result = at::empty(sizes, type);
-  AT_DISPATCH_FLOATING_TYPES(type, "normal", [&] {
+at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
+  require_real(c10::typeMetaToScalarType(options.dtype()));
+  if (options.device().is_cuda()) return cuda::normal(key, sizes, options);
+  at::Tensor result = at::empty(sizes, options);
+  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "normal", [&] {
     scalar_t* out = result.data_ptr<scalar_t>();
     for_each_chunk<scalar_t>(key, result.numel(), [out](std::int64_t first, std::int64_t count, const scalar_t* u) {
       for (std::int64_t i = 0; i < count; i += 2) {
@@ -65,6 +68,7 @@ at::Tensor normal(const Key& key, at::IntArrayRef sizes, at::ScalarType type) {
 
 at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
   require_real(probability.scalar_type());
+  if (probability.is_cuda()) return cuda::sample_bernoulli(key, probability);
   const at::Tensor p = probability.contiguous();
   at::Tensor result = at::empty_like(p);
   AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "sample_bernoulli", [&] {
@@ -82,6 +86,7 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::T
           "rows are picked from a contiguous table of bytes");
   require(rows.scalar_type() == at::kLong && rows.dim() == 1 && rows.is_contiguous(),
           "rows are named by int64 indices");
+  if (bytes.is_cuda()) return cuda::sample_bernoulli(key, bytes, rows, scale);
   const std::int64_t columns = bytes.size(1), count = rows.size(0), known = bytes.size(0);
   const std::int64_t* row = rows.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i)

@@ -8,17 +8,17 @@
 
 namespace harmonium {
 
-// Uniform in [0, 1); float32 (24 bits) or float64 (53 bits).
-[[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
+// Uniform in [0, 1); float32 (24 bits) or float64 (53 bits), on the device that the options name.
+[[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options = at::kFloat);
 // Standard normal, by Box–Muller.
-[[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
+[[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options = at::kFloat);
 // 1 with the given probability, else 0; same shape and type as `probability`.
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability);
 // The same for rows (int64 indices) of a table of bytes that stand for byte·scale: what a training step reads, in one
 // pass.
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows,
                                           double scale);
-// A uniformly random order of 0 … n−1 (int64).
+// A uniformly random order of 0 … n−1 (int64, on the CPU).
 [[nodiscard]] at::Tensor permutation(const Key& key, std::int64_t n);
 
 }  // namespace harmonium

@@ -1,0 +1,21 @@
+// Where tensors live and work is done: the CPU, or a CUDA device.
+//
+// Every tensor is made where those it works with are, so that a machine on a device keeps its whole training there;
+// what belongs to the CPU by nature (enumeration, files, pictures) asks for a copy by on_cpu().
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+
+namespace harmonium {
+
+// Empty where CUDA can be used; else what is missing and what to do about it.
+[[nodiscard]] std::string cuda_complaint();
+// "cpu" or "cuda". Fails with that complaint where there is no such device: nothing falls back in silence.
+[[nodiscard]] at::Device find_device(const std::string& name);
+
+// The tensor itself where it is on the CPU or undefined, else a copy there.
+[[nodiscard]] inline at::Tensor on_cpu(const at::Tensor& x) { return x.defined() ? x.cpu() : x; }
+
+}  // namespace harmonium

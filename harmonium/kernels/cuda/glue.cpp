@@ -1,0 +1,127 @@
+#include "harmonium/kernels/cuda/glue.h"
+
+#include <ATen/Dispatch.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium::cuda {
+
+namespace {
+
+// Arguments were looked at by the functions of kernels/ that call these.
+template <class T>
+class FieldOnDevice {
+ public:
+  explicit FieldOnDevice(const ScaledField& field)
+      : input_(field.input.contiguous()), bias_(field.bias.contiguous()), scale_(static_cast<T>(field.scale)) {}
+  [[nodiscard]] FieldTable<T> table() const { return {input_.data_ptr<T>(), bias_.data_ptr<T>(), scale_}; }
+
+ private:
+  at::Tensor input_, bias_;
+  T scale_;
+};
+
+}  // namespace
+
+Stream stream_of(const at::Tensor& x) { return c10::cuda::getCurrentCUDAStream(x.device().index()).stream(); }
+
+at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
+  at::Tensor out = at::empty(sizes, options);
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "uniform",
+                             [&] { launch_uniform(key, out.numel(), out.data_ptr<scalar_t>(), stream_of(out)); });
+  return out;
+}
+
+at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
+  at::Tensor out = at::empty(sizes, options);
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "normal",
+                             [&] { launch_normal(key, out.numel(), out.data_ptr<scalar_t>(), stream_of(out)); });
+  return out;
+}
+
+at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
+  const at::Tensor p = probability.contiguous();
+  at::Tensor out = at::empty_like(p);
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "sample_bernoulli", [&] {
+    launch_sample_bernoulli<scalar_t>(key, p.numel(), p.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), stream_of(out));
+  });
+  return out;
+}
+
+at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows, double scale) {
+  require(rows.device() == bytes.device(), "numbers of rows and the table they are picked from are on two devices");
+  at::Tensor out = at::empty({rows.size(0), bytes.size(1)}, bytes.options().dtype(at::kFloat));
+  const c10::DeviceGuard guard(out.device());
+  launch_sample_bernoulli(key,
+                          {.bytes = bytes.data_ptr<std::uint8_t>(),
+                           .known = bytes.size(0),
+                           .columns = bytes.size(1),
+                           .rows = rows.data_ptr<std::int64_t>(),
+                           .count = rows.size(0),
+                           .scale = static_cast<float>(scale)},
+                          out.data_ptr<float>(), stream_of(out));
+  return out;
+}
+
+at::Tensor logistic(const at::Tensor& field) {
+  const at::Tensor in = field.contiguous();
+  at::Tensor out = at::empty_like(in);
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "logistic", [&] {
+    launch_logistic<scalar_t>(in.numel(), in.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), stream_of(out));
+  });
+  return out;
+}
+
+at::Tensor sample_logistic(const Key& key, const at::Tensor& field) {
+  const at::Tensor in = field.contiguous();
+  at::Tensor out = at::empty_like(in);
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "sample_logistic", [&] {
+    launch_sample_logistic<scalar_t>(key, in.numel(), in.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(),
+                                     stream_of(out));
+  });
+  return out;
+}
+
+at::Tensor softplus_row_sums(const at::Tensor& field) {
+  const at::Tensor in = field.contiguous();
+  at::Tensor out = at::empty({in.size(0)}, in.options().dtype(at::kDouble));
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "softplus_row_sums", [&] {
+    launch_softplus_row_sums<scalar_t>(in.size(0), in.size(1), in.data_ptr<scalar_t>(), out.data_ptr<double>(),
+                                       stream_of(out));
+  });
+  return out;
+}
+
+at::Tensor sample_logistic(const Key& key, const ScaledField& field) {
+  at::Tensor out = at::empty(field.input.sizes(), field.input.options());
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "sample_logistic", [&] {
+    const FieldOnDevice<scalar_t> ready(field);
+    launch_sample_logistic<scalar_t>(key, out.size(0), out.size(1), ready.table(), out.data_ptr<scalar_t>(),
+                                     stream_of(out));
+  });
+  return out;
+}
+
+at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const ScaledField& after,
+                           at::Tensor& log_weights) {
+  require(log_weights.device() == after.input.device(), "log-weights and fields are on two devices");
+  at::Tensor out = at::empty(after.input.sizes(), after.input.options());
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "anneal_logistic", [&] {
+    const FieldOnDevice<scalar_t> from(before), to(after);
+    launch_anneal_logistic<scalar_t>(key, out.size(0), out.size(1), from.table(), to.table(),
+                                     log_weights.data_ptr<double>(), out.data_ptr<scalar_t>(), stream_of(out));
+  });
+  return out;
+}
+
+}  // namespace harmonium::cuda

@@ -1,0 +1,30 @@
+// Tensors on a CUDA device, handed to the kernels beside: what the functions of the same names in kernels/ do with
+// them. The only place that asks LibTorch for its stream; without CUDA (no_cuda.cpp) every function says what is
+// missing.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "harmonium/core/key.h"
+#include "harmonium/kernels/anneal_logistic.h"
+#include "harmonium/kernels/cuda/elementwise.h"
+
+namespace harmonium::cuda {
+
+// The stream that LibTorch now works on, on the tensor's device. Kernels started on it run after what LibTorch started
+// before, and memory that is let go of is not used again before they are done.
+[[nodiscard]] Stream stream_of(const at::Tensor& x);
+
+[[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);
+[[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);
+[[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability);
+[[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows,
+                                          double scale);
+[[nodiscard]] at::Tensor logistic(const at::Tensor& field);
+[[nodiscard]] at::Tensor sample_logistic(const Key& key, const at::Tensor& field);
+[[nodiscard]] at::Tensor softplus_row_sums(const at::Tensor& field);
+[[nodiscard]] at::Tensor sample_logistic(const Key& key, const ScaledField& field);
+[[nodiscard]] at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const ScaledField& after,
+                                         at::Tensor& log_weights);
+
+}  // namespace harmonium::cuda
