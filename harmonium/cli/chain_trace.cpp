@@ -21,7 +21,7 @@ at::Tensor leading_directions(const BoltzmannMachine& machine) {
     if (edge.lower == 0) weights.push_back(machine.parameters()[edge.weights]);
     if (edge.upper == 0) weights.push_back(machine.parameters()[edge.weights].t());
   }
-  if (weights.empty()) return at::zeros({machine.unit(0).width(), 0}, machine.scalar_type());
+  if (weights.empty()) return at::zeros({machine.unit(0).width(), 0}, machine.options());
   const at::Tensor all = at::cat(weights, 1);
   // Eigenvectors of W Wᵀ or Wᵀ W, whichever is smaller.
   const bool tall = all.size(0) > all.size(1);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium::cli {
@@ -21,13 +22,20 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);  // the second time is final
 }
 
+const char* device_help(const CommonOptions& common) {
+  return common.devices == CommonOptions::Devices::any
+             ? "where to compute: cpu, cuda (what enumerates states or moves one unit at a time stays on the CPU)"
+             : "where to compute: cpu";
+}
+
 }  // namespace
 
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples, CommonOptions& common, std::function<int()> run) {
   CLI::App* command = parent.add_subcommand(name, description);
   command->footer("Examples:\n" + examples);
-  command->add_option("--device", common.device, "where to compute: cpu, cuda")->capture_default_str()->group("Common");
+  if (common.devices != CommonOptions::Devices::in_config)
+    command->add_option("--device", common.device, device_help(common))->capture_default_str()->group("Common");
   command->add_option("--threads", common.threads, "processor threads (0: all)")
       ->capture_default_str()
       ->group("Common");
@@ -40,8 +48,10 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 }
 
 void apply(const CommonOptions& common) {
-  require(common.device != "cuda", "--device cuda: this version computes on the CPU only");
-  require(common.device == "cpu", "--device {}: there are cpu and cuda", common.device);
+  require(
+      common.devices != CommonOptions::Devices::cpu || common.device != "cuda",
+      "--device cuda: this command computes on the CPU; train, resume, evaluate, sample and fisher can use a device");
+  (void)find_device(common.device);  // before anything else is done
   require(common.threads >= 0, "--threads {}: give a number of threads, or 0 for all", common.threads);
   // LibTorch's own default is one thread on some builds. OMP_NUM_THREADS, where set, is somebody's decision.
   if (common.threads > 0)

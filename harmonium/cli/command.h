@@ -10,6 +10,8 @@ namespace harmonium::cli {
 
 // Flags that every command takes.
 struct CommonOptions {
+  // Whether a command can use a device; one whose --device is part of a run's configuration declares it there.
+  enum class Devices { cpu, any, in_config } devices = Devices::cpu;
   std::string device = "cpu";
   int threads = 0;
   bool json = false;

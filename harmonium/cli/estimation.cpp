@@ -118,7 +118,7 @@ class Estimator {
       for (const Layer& layer : given.machine.layers()) structure += layer.name + " " + layer.unit->spec() + " ";
       for (const Layer& layer : machine.layers()) wanted += layer.name + " " + layer.unit->spec() + " ";
       require(structure == wanted, "--base {}: it has layers {}, the model has {}", options_.base, structure, wanted);
-      return {given.machine, options_.base};
+      return {given.machine.to(machine.device()), options_.base};
     }
     if (!model.data_moments.empty())
       return {machine.with_parameters(base_rate_parameters(machine, model.data_moments)), "base rates"};
@@ -137,8 +137,8 @@ class Estimator {
 
   // Rows of the data chosen at random, since many sets are in order of class.
   [[nodiscard]] State rows_for(std::int64_t count) const {
-    const at::Tensor chosen =
-        permutation(Key(options_.seed).fold_in(0x4015), test_->rows).narrow(0, 0, std::min(count, test_->rows));
+    const at::Tensor chosen = permutation(Key(options_.seed).fold_in(0x4015), test_->rows, machine_.device())
+                                  .narrow(0, 0, std::min(count, test_->rows));
     State rows = test_->state;
     for (at::Tensor& layer : rows.layers)
       if (layer.defined()) layer = layer.index_select(0, chosen);

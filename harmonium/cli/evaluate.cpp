@@ -3,6 +3,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/judge.h"
 #include "harmonium/cli/refresh_report.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/files/evaluation.h"
 
@@ -67,7 +68,8 @@ int evaluate(EvaluateOptions options) {
   options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
-  const Model model = read_model(options.model);
+  Model model = read_model(options.model);
+  model.machine = model.machine.to(find_device(options.common.device));
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),
           "--draws {}: there is nothing to draw without --data", options.judge.data.draws);
   std::optional<TestData> opened;
@@ -95,6 +97,7 @@ int evaluate(EvaluateOptions options) {
 
 void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<EvaluateOptions>();
+  options->common.devices = CommonOptions::Devices::any;
   CLI::App* command =
       add_command(app, "evaluate", "Estimate log Z and the log-likelihood of data, with kind and interval",
                   "  harmonium evaluate runs/digits-1 --data digits:test\n"
@@ -102,7 +105,8 @@ void add_evaluate(CLI::App& app) {
                   "  harmonium evaluate runs/mnist --data mnist:test --minutes 20 --gap 0.2\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --method ais --chains 400 --betas 50000\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --method sandwich --betas 20000\n"
-                  "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n",
+                  "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n"
+                  "  harmonium evaluate runs/mnist --data mnist:test --device cuda\n",
                   options->common, [options] {
                     try {
                       return evaluate(*options);

@@ -7,6 +7,7 @@
 
 #include "harmonium/cli/progress.h"
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/exact_fisher.h"
@@ -65,6 +66,8 @@ void announce(const FisherPlan& plan, const BoltzmannMachine& machine, const Com
 
 FisherResult exactly(const Model& model, const FisherOptions& options, const CommonOptions& common) {
   const BoltzmannMachine& machine = model.machine;
+  if (common.device != "cpu" && !common.json)
+    fmt::print(stderr, "states are enumerated on the CPU; --device {} serves --method sampled\n", common.device);
   const FisherPlan plan = plan_exact_fisher(machine);
   announce(plan, machine, common);
   StagedBar bar(common.json);
@@ -94,7 +97,7 @@ FisherResult exactly(const Model& model, const FisherOptions& options, const Com
 }
 
 FisherResult sampled(const Model& model, const FisherOptions& options, const CommonOptions& common) {
-  const BoltzmannMachine& machine = model.machine;
+  const BoltzmannMachine machine = model.machine.to(find_device(common.device));
   require(options.samples >= 20, "--samples {}: at least 20 are needed, half to fit and half to judge",
           options.samples);
   const std::int64_t dimension = machine.parameters().dimension(), half = options.samples / 2;
@@ -166,6 +169,8 @@ FisherResult look_at_fisher(const std::string& name, const Model& model, const F
   const bool exact =
       options.method == "exact" || (options.method == "auto" && can_enumerate(model.machine, fisher_bits));
   FisherResult result = exact ? exactly(model, options, common) : sampled(model, options, common);
+  for (at::Tensor* each : {&result.eigenvalues, &result.covariance_fractions, &result.vectors}) *each = on_cpu(*each);
+  result.mean = result.mean.to(at::kCPU);
   result.model = name;
   result.seed = options.seed;
   result.topology = model.machine.topology();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harmonium/cli/progress.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
 #include "harmonium/likelihood/log_likelihood.h"
@@ -142,6 +143,9 @@ JournaledFindings find_with_bars(const fs::path& path, const Model& model, const
   const std::int64_t rows = std::max(options.chains, test != nullptr ? options.raise_rows * options.raise_chains : 0);
   if (method_for(options, model.machine) != "exact")
     limit_threads(common, static_cast<double>(rows * model.machine.parameters().dimension()));
+  else if (!model.machine.device().is_cpu() && !common.json)
+    fmt::print(stderr, "states are enumerated on the CPU; --device {} serves --method ais, raise and sandwich\n",
+               common.device);
   std::optional<FolderJournal> journal = open_journal(path, model, test, options);
   BarWatcher watcher(doing, journal ? "interrupted; what was done is kept, and the same command goes on"
                                     : "interrupted; nothing was written");
@@ -192,7 +196,8 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
   require(!paths.empty(), "{} has neither a snapshot nor a final model yet; `harmonium resume {}` goes on with the run",
           folder.string(), folder.string());
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const Model model = read_model(paths[i]);
+    Model model = read_model(paths[i]);
+    model.machine = model.machine.to(find_device(common.device));
     if (tests.empty())
       for (const JudgingData& each : data) tests.push_back(open_test_data(each, options.data, model.machine));
     const std::vector<Evaluation> known = read_evaluations(folder);

@@ -1,6 +1,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/training_session.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium::cli {
@@ -8,20 +9,27 @@ namespace harmonium::cli {
 void add_resume(CLI::App& app) {
   struct Options {
     CommonOptions common;
-    std::string folder;
+    std::string folder, device;
   };
   auto options = std::make_shared<Options>();
+  options->common.devices = CommonOptions::Devices::in_config;
   CLI::App* command = add_command(app, "resume", "Go on with a run that was interrupted, as if it had not been",
-                                  "  harmonium resume runs/mnist\n", options->common, [options] {
+                                  "  harmonium resume runs/mnist\n"
+                                  "  harmonium resume runs/mnist --device cuda\n",
+                                  options->common, [options] {
                                     const std::filesystem::path folder = options->folder;
                                     require(std::filesystem::exists(folder / "config.toml"),
                                             "{} is not a run folder: it has no config.toml", folder.string());
                                     RunConfig config;
                                     read_toml(folder / "config.toml", config);
+                                    if (!options->device.empty()) config.device = options->device;
+                                    (void)find_device(config.device);  // before data are read
                                     const RunData data = resolve(config);
                                     return run_and_report(folder, config, data, options->common);
                                   });
   command->add_option("folder", options->folder, "run folder")->required();
+  command->add_option("--device", options->device, "where to compute from here: cpu, cuda (default: as the run began)")
+      ->group("Common");
 }
 
 }  // namespace harmonium::cli

@@ -4,6 +4,7 @@
 #include "harmonium/cli/sample_density.h"
 #include "harmonium/cli/sample_session.h"
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
 #include "harmonium/report/picture.h"
@@ -48,7 +49,7 @@ void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUn
                 std::stoll(digits) < width,
             "--clamp {}: '{}' is not a class of layer '{}', which has 0 … {}", text, digits, name, width - 1);
     known[layer] = at::one_hot(at::full({1}, static_cast<std::int64_t>(std::stoll(digits)), at::kLong), width)
-                       .to(machine.scalar_type());
+                       .to(machine.options());
     return;
   }
   const at::Tensor values = parse_npy(read_file(text), text).to(machine.scalar_type());
@@ -58,7 +59,7 @@ void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUn
           machine.unit(0).width());
   const std::string complaint = machine.unit(0).complaint(at::nan_to_num(rows));
   require(complaint.empty(), "--clamp {}: {}", text, complaint);
-  known[0] = rows;
+  known[0] = rows.to(machine.device());
 }
 
 // How many chains, and how many states of each: one state of many chains where the user does not say.
@@ -121,7 +122,8 @@ void write_samples(const SampleOptions& options, const Model& model, const at::T
 
 int sample(SampleOptions options) {
   watch_interrupts();
-  const Model model = read_model(options.model);
+  Model model = read_model(options.model);
+  model.machine = model.machine.to(find_device(options.common.device));
   const BoltzmannMachine& machine = model.machine;
   if (options.plan.sampler.name == "wang_landau") {
     require(options.clamp.empty(), "--clamp {}: units can be held with --sampler gibbs only, and this is wang_landau",
@@ -191,6 +193,7 @@ std::string sampler_help() {
 
 void add_sample(CLI::App& app) {
   auto options = std::make_shared<SampleOptions>();
+  options->common.devices = CommonOptions::Devices::any;
   options->plan.per_chain = 0;
   options->plan.trace = 1000;
   DrawPlan& plan = options->plan;
@@ -201,6 +204,7 @@ void add_sample(CLI::App& app) {
                   "  harmonium sample runs/mnist --clamp halves.npy -n 16 --out filled.npy\n"
                   "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
                   "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
+                  "  harmonium sample runs/mnist --sampler pt --device cuda\n"
                   "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n",
                   options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();

@@ -4,6 +4,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/progress.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/samplers/tempered_line.h"
@@ -21,8 +22,8 @@ State started(const Model& model, const DrawPlan& plan, const State* data, std::
   if (plan.start != "data") return state;
   // Rows at random, all of them before any comes twice.
   const std::int64_t known = data->rows();
-  const at::Tensor order = permutation(key.fold_in(0xDA7A), known);
-  const at::Tensor chosen = order.index_select(0, at::remainder(at::arange(rows, at::kLong), known));
+  const at::Tensor order = permutation(key.fold_in(0xDA7A), known, machine.device());
+  const at::Tensor chosen = order.index_select(0, at::remainder(at::arange(rows, order.options()), known));
   for (const std::size_t layer : machine.observed())
     state.layers[layer] = data->layers[layer].index_select(0, chosen).to(machine.scalar_type());
   // Whatever is drawn first, it must know of the data.
@@ -88,6 +89,7 @@ Drawn draw(const Model& model, const DrawPlan& plan, const State* data, const Cl
       const Clock::time_point start = Clock::now();
       step();
       const State state = chains->state();
+      wait_for_device(state.layers[0]);  // who counts effective samples per second must not count promises
       trace.observe(state, std::chrono::duration<double>(Clock::now() - start).count());
     }
     result.diagnosis = trace.diagnose(chains->take_notes());
@@ -98,7 +100,7 @@ Drawn draw(const Model& model, const DrawPlan& plan, const State* data, const Cl
     taken.push_back(visible_of(machine, chains->state(), known, plan.means).clone());
   }
   if (!result.diagnosis && done > 0) result.notes = chains->take_notes();
-  result.visible = at::stack(taken, 1).flatten(0, 1);
+  result.visible = on_cpu(at::stack(taken, 1).flatten(0, 1));
   return result;
 }
 

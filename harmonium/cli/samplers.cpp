@@ -137,11 +137,11 @@ class TemperedTransitionChains final : public Chains {
 class HerdingChain final : public Chains {
  public:
   explicit HerdingChain(const ChainsInput& input)
-      : type_(input.model.machine.scalar_type()), herding_(input.model.machine, steering_moments(input)) {}
+      : options_(input.model.machine.options()), herding_(input.model.machine, steering_moments(input)) {}
   void step(const Key&) override { (void)herding_.step(); }
   [[nodiscard]] State state() override {
     State state = herding_.state();
-    for (at::Tensor& layer : state.layers) layer = layer.to(type_);
+    for (at::Tensor& layer : state.layers) layer = layer.to(options_);
     return state;
   }
   [[nodiscard]] Notes take_notes() override {
@@ -154,7 +154,7 @@ class HerdingChain final : public Chains {
   }
 
  private:
-  at::ScalarType type_;
+  at::TensorOptions options_;
   Herding herding_;
 };
 

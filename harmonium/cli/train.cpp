@@ -6,6 +6,7 @@
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/tracking.h"
 #include "harmonium/cli/training_session.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium::cli {
@@ -49,16 +50,18 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
 
 int train(const TrainOptions& options) {
   RunConfig config = options.config.resolve(options.file);
+  (void)find_device(config.device);  // before data are read
   const RunData data = resolve(config);
   check_config(config, data);  // before anything is written or removed
   if (config.track != "none") (void)open_tracking_data(config, data);
   const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
-    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}{}; {}, {}\n", data.train.rows(), config.data,
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}{}; {}, {}{}\n", data.train.rows(), config.data,
                data.train.columns(), config.binarize, config.visible,
                config.hidden == "none" ? ", all joined" : " – " + config.hidden,
-               config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer);
+               config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer,
+               config.device == "cpu" ? "" : "; on " + config.device);
   return run_and_report(folder, config, data, options.common);
 }
 
@@ -66,10 +69,12 @@ int train(const TrainOptions& options) {
 
 void add_train(CLI::App& app) {
   auto options = std::make_shared<TrainOptions>();
+  options->common.devices = CommonOptions::Devices::in_config;
   CLI::App* command = add_command(app, "train", "Train a model and write a run folder with its report",
                                   "  harmonium train --data digits\n"
                                   "  harmonium train --data mnist --hidden 500 --updates 20000 --out runs/mnist\n"
                                   "  harmonium train --data digits --track ais --out runs/watched\n"
+                                  "  harmonium train --data mnist --hidden 500 --device cuda\n"
                                   "  harmonium train recipe.toml --seed 7\n",
                                   options->common, [options] { return train(*options); });
   command->add_option("config", options->file, "TOML file with any of the options below (its keys: with _ for -)");

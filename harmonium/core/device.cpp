@@ -25,9 +25,9 @@ std::string cuda_complaint() {
 
 at::Device find_device(const std::string& name) {
   if (name == "cpu") return {at::kCPU};
-  require(name == "cuda", "unknown device '{}'; there are: cpu, cuda", name);
+  require(name == "cuda", "--device {}: there are cpu and cuda", name);
   const std::string complaint = cuda_complaint();
-  require(complaint.empty(), "device cuda: {}", complaint);
+  require(complaint.empty(), "--device cuda: {}", complaint);
   return {at::kCUDA, 0};
 }
 

@@ -18,4 +18,10 @@ namespace harmonium {
 // The tensor itself where it is on the CPU or undefined, else a copy there.
 [[nodiscard]] inline at::Tensor on_cpu(const at::Tensor& x) { return x.defined() ? x.cpu() : x; }
 
+// Returns when all that a device was asked to do before has been done, as clocks want it; at once on the CPU. One
+// number of the tensor is fetched, which comes after everything else.
+inline void wait_for_device(const at::Tensor& x) {
+  if (!x.is_cpu() && x.numel() > 0) (void)x.reshape(-1).narrow(0, 0, 1).cpu();
+}
+
 }  // namespace harmonium

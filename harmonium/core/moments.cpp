@@ -64,8 +64,8 @@ Moments Moments::clone() const {
   return map([](const at::Tensor& x) { return x.clone(); });
 }
 
-Moments Moments::to(at::ScalarType type) const {
-  return map([type](const at::Tensor& x) { return x.to(type); });
+Moments Moments::to(const at::TensorOptions& options) const {
+  return map([&options](const at::Tensor& x) { return x.to(options); });
 }
 
 Moments Moments::zeros_like() const {

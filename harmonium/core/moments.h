@@ -33,7 +33,8 @@ class Moments {
 
   [[nodiscard]] Moments map(const std::function<at::Tensor(const at::Tensor&)>& f) const;
   [[nodiscard]] Moments clone() const;
-  [[nodiscard]] Moments to(at::ScalarType type) const;
+  // In another precision, on another device, or both.
+  [[nodiscard]] Moments to(const at::TensorOptions& options) const;
   [[nodiscard]] Moments zeros_like() const;
 
   // In place, so that a long run allocates nothing: this += scale * other; this += weight * (other − this).

@@ -29,7 +29,7 @@ BlockDiagonal::BlockDiagonal(const Topology& topology, const Moments& shape, con
       std::vector<at::Tensor> places = {unary.select(1, unit)};
       for (const std::size_t edge : entering) {
         const std::int64_t begin = index_.edge_begin(edge) + unit;
-        places.push_back(at::arange(begin, begin + index_.edge_count(edge) - unit, width, at::kLong));
+        places.push_back(index_.range(begin, begin + index_.edge_count(edge) - unit, width));
       }
       blocks_.push_back({.places = at::cat(places), .covariance = {}, .factor = {}});
     }
@@ -67,7 +67,7 @@ Direction BlockDiagonal::solve(const Moments& gradient) const {
 }
 
 at::Tensor BlockDiagonal::to_dense() const {
-  at::Tensor dense = at::zeros({index_.dimension(), index_.dimension()}, at::kDouble);
+  at::Tensor dense = at::zeros({index_.dimension(), index_.dimension()}, index_.precise());
   for (const Block& block : blocks_) {
     const at::Tensor factor = block.factor.to(at::kDouble);
     const at::Tensor cells = block.places.unsqueeze(1) * index_.dimension() + block.places.unsqueeze(0);

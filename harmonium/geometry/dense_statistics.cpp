@@ -53,18 +53,16 @@ at::Tensor DenseStatistics::unary_second_moment() const {
 }
 
 at::Tensor DenseStatistics::product_moment_with(std::size_t edge, const at::Tensor& places) const {
-  const at::Tensor products =
-      at::arange(index_.edge_begin(edge), index_.edge_begin(edge) + index_.edge_count(edge), at::kLong);
+  const at::Tensor products = index_.range(index_.edge_begin(edge), index_.edge_begin(edge) + index_.edge_count(edge));
   return second_moments(products, index_.unary_places().index_select(0, places.reshape(-1))).view(places.sizes());
 }
 
 ProductMoments DenseStatistics::product_moments(std::size_t edge) const {
   const EdgeInfo& info = index_.topology().edges[edge];
   const std::vector<std::int64_t> shape = {index_.width(info.lower), index_.width(info.upper)};
-  const at::Tensor lower = at::arange(shape[0], at::kLong) + index_.unary_begin(info.lower);
-  const at::Tensor upper = at::arange(shape[1], at::kLong) + index_.unary_begin(info.upper);
-  const at::Tensor products =
-      at::arange(index_.edge_begin(edge), index_.edge_begin(edge) + index_.edge_count(edge), at::kLong);
+  const at::Tensor lower = index_.range(0, shape[0]) + index_.unary_begin(info.lower);
+  const at::Tensor upper = index_.range(0, shape[1]) + index_.unary_begin(info.upper);
+  const at::Tensor products = index_.range(index_.edge_begin(edge), index_.edge_begin(edge) + index_.edge_count(edge));
   return {.with_lower = product_moment_with(edge, lower.unsqueeze(1).expand(shape)),
           .with_upper = product_moment_with(edge, upper.unsqueeze(0).expand(shape)),
           .square = second_moments(products, products).view(shape)};

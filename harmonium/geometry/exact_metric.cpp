@@ -7,7 +7,7 @@ namespace harmonium {
 
 void ExactMetric::observe(const Observation& observation) {
   require(observation.statistics != nullptr, "exact needs an enumeration of the model's states, and none was given");
-  covariance_ = observation.statistics->covariance(at::arange(index_.dimension(), at::kLong)).to(at::kDouble);
+  covariance_ = observation.statistics->covariance(index_.all_places()).to(at::kDouble);
 }
 
 void ExactMetric::refit() {

@@ -91,17 +91,18 @@ Direction FactorizedGaussian::solve(const Moments& gradient) const {
 
 at::Tensor FactorizedGaussian::to_dense() const {
   const std::int64_t dimension = index_.dimension(), size = index_.unary_size();
-  at::Tensor covariance = at::eye(size, at::kDouble);
+  at::Tensor covariance = at::eye(size, index_.precise());
   if (unary_.defined()) {
     const at::Tensor given = unary_.to(at::kDouble);
     covariance = given.dim() == 1 ? at::diag(given) : given.tril().mm(given.tril().t());
   }
   // g = B u + noise, with rows of the identity in B for u itself.
-  at::Tensor coefficients = at::zeros({dimension, size}, at::kDouble), noise = at::zeros({dimension}, at::kDouble);
+  at::Tensor coefficients = at::zeros({dimension, size}, index_.precise()),
+             noise = at::zeros({dimension}, index_.precise());
   const auto add = [&](const at::Tensor& rows, const at::Tensor& columns, const at::Tensor& values) {
     coefficients.view(-1).index_add_(0, rows * size + columns, values);
   };
-  add(index_.unary_places(), at::arange(size, at::kLong), at::ones({size}, at::kDouble));
+  add(index_.unary_places(), index_.range(0, size), at::ones({size}, index_.precise()));
   const at::Tensor factors = index_.factors();
   for (std::size_t edge = 0; edge < regressions_.size(); ++edge) {
     const Regression& r = regressions_[edge];
@@ -109,11 +110,11 @@ at::Tensor FactorizedGaussian::to_dense() const {
     const std::vector<std::int64_t> shape = {index_.width(info.lower), index_.width(info.upper)};
     const std::int64_t begin = index_.edge_begin(edge), count = index_.edge_count(edge);
     noise.narrow(0, begin, count)
-        .copy_((r.variance.defined() ? r.variance.to(at::kDouble) : at::ones({1, 1}, at::kDouble))
+        .copy_((r.variance.defined() ? r.variance.to(at::kDouble) : at::ones({1, 1}, index_.precise()))
                    .expand(shape)
                    .reshape(-1));
     if (!r.on_first.defined()) continue;
-    const at::Tensor rows = at::arange(begin, begin + count, at::kLong), own = factors.narrow(0, begin, count) - 1;
+    const at::Tensor rows = index_.range(begin, begin + count), own = factors.narrow(0, begin, count) - 1;
     const auto put = [&](const at::Tensor& values, const at::Tensor& parents, std::int64_t which) {
       const at::Tensor columns = parents.defined() ? parents.reshape(-1) : own.select(1, which);
       add(rows, columns, values.to(at::kDouble).expand(shape).reshape(-1));

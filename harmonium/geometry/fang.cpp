@@ -18,7 +18,9 @@ std::pair<at::Tensor, at::Tensor> draw_parents(const StatisticIndex& index, cons
       places.push_back(index.unary_begin(layer) +
                        static_cast<std::int64_t>(key.fold_in(stream).fold_in(static_cast<std::uint64_t>(i)).bits() %
                                                  static_cast<std::uint64_t>(index.width(layer))));
-    return at::tensor(places, at::kLong).view({index.width(edge.lower), index.width(edge.upper)});
+    return at::tensor(places, at::kLong)
+        .to(index.precise().device())
+        .view({index.width(edge.lower), index.width(edge.upper)});
   };
   return {draw(edge.lower, 0), draw(edge.upper, 1)};
 }

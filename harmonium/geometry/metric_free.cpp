@@ -30,7 +30,7 @@ Direction MetricFree::solve(const Moments& gradient) const {
 
 at::Tensor MetricFree::to_dense() const {
   require(statistics_ != nullptr, "metric_free was asked for a matrix before it has observed anything");
-  at::Tensor dense = statistics_->covariance(at::arange(index_.dimension(), at::kLong)).to(at::kDouble).clone();
+  at::Tensor dense = statistics_->covariance(index_.all_places()).to(at::kDouble).clone();
   dense.diagonal().add_(options_.damping);
   return dense;
 }

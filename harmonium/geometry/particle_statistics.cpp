@@ -156,13 +156,13 @@ Moments ParticleStatistics::covariance_product(const Moments& direction) const {
 Eigenpairs ParticleStatistics::leading_eigenpairs(std::int64_t count) const {
   const std::int64_t n = rows();
   if (index_.dimension() <= n) {
-    const auto [all, basis] = at::linalg_eigh(covariance(at::arange(index_.dimension(), at::kLong)));
+    const auto [all, basis] = at::linalg_eigh(covariance(index_.all_places()));
     count = std::min(count, index_.dimension());
     return {.values = all.flip(0).narrow(0, 0, count), .vectors = basis.flip(1).narrow(1, 0, count)};
   }
   // Cov(g) = CᵀC/n with C the centered rows of g has the eigenvalues of the n × n matrix CCᵀ/n, and inner products of
   // statistics are inner products of layers: g·g' = u·u' + Σ_edges (x·x')(y·y').
-  at::Tensor gram = at::zeros({n, n}, at::kDouble);
+  at::Tensor gram = at::zeros({n, n}, index_.precise());
   for (const ParticleLayer& layer : drawn().layers) gram.add_(layer.unary.mm(layer.unary.t()));
   for (const EdgeInfo& edge : index_.topology().edges) {
     const at::Tensor x = values(drawn(), edge.lower), y = values(drawn(), edge.upper);

@@ -14,6 +14,11 @@ class StatisticIndex {
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const Moments& shape() const { return shape_; }
+  // Numbers begin, begin + step, … below end (int64), where the moments are: places are looked up there.
+  [[nodiscard]] at::Tensor range(std::int64_t begin, std::int64_t end, std::int64_t step = 1) const;
+  [[nodiscard]] at::Tensor all_places() const { return range(0, dimension_); }
+  // Of float64 tensors beside the moments.
+  [[nodiscard]] at::TensorOptions precise() const;
   [[nodiscard]] std::int64_t dimension() const { return dimension_; }
   [[nodiscard]] std::int64_t unary_size() const { return unary_size_; }
   // Place in u of the first statistic (the bias's) of a layer, and how many the layer has.

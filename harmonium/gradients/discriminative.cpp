@@ -33,7 +33,7 @@ Moments class_moments(const BoltzmannMachine& machine, const State& data, double
   }
   Fields means(machine.layers().size());  // Σ_c w(c) E[h | v, c] of every row
   for (const std::size_t layer : machine.hidden())
-    means[layer] = at::empty({rows, machine.unit(layer).width()}, machine.scalar_type());
+    means[layer] = at::empty({rows, machine.unit(layer).width()}, machine.options());
 
   for_each_class(machine, data, [&](const ClassesOfRows& piece) {
     const at::Tensor own = y.narrow(0, piece.first, piece.rows);

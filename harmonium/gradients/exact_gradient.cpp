@@ -55,7 +55,7 @@ Moments moments_by_halves(const BoltzmannMachine& machine, const EnumerationPlan
 }  // namespace
 
 Moments exact_moments(const BoltzmannMachine& machine, int max_bits) {
-  const BoltzmannMachine precise = machine.to(at::kDouble);
+  const BoltzmannMachine precise = machine.precise_on_cpu();
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   if (plan.summed.empty()) return moments_by_halves(precise, plan);
   // One pass with a running maximum: sums are kept relative to e^peak and rescaled when a higher weight appears.
@@ -77,7 +77,7 @@ Moments exact_moments(const BoltzmannMachine& machine, int max_bits) {
 }
 
 Moments ExactGradient::model_moments(const BoltzmannMachine& machine, const State&, const Key&) {
-  return exact_moments(machine).to(machine.scalar_type());
+  return exact_moments(machine).to(machine.options());
 }
 
 }  // namespace harmonium

@@ -31,7 +31,8 @@ struct BitTable {
 };
 
 struct BinaryCode {
-  // Whether a table is of the kind that can be coded, whatever its numbers: float32, contiguous, not empty.
+  // Whether a table is of the kind that can be coded, whatever its numbers: on the CPU (a device multiplies faster than
+  // it picks), float32, contiguous, not empty.
   [[nodiscard]] static bool possible(const at::Tensor& table);
   // Nothing if it is not, or if a number is neither 0 nor 1.
   [[nodiscard]] static std::optional<BinaryCode> of(const at::Tensor& table);

@@ -101,7 +101,8 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::T
   return result;
 }
 
-at::Tensor permutation(const Key& key, std::int64_t n) {
+at::Tensor permutation(const Key& key, std::int64_t n, at::Device device) {
+  if (device.is_cuda()) return cuda::permutation(key, n, device);
   // Sorting by random 64-bit tags, ties broken by index: every order equally likely but for ties of probability
   // ~n²/2⁶⁵.
   std::vector<std::pair<std::uint64_t, std::int64_t>> tagged(static_cast<std::size_t>(n));

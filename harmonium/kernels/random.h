@@ -18,7 +18,7 @@ namespace harmonium {
 // pass.
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows,
                                           double scale);
-// A uniformly random order of 0 … n−1 (int64, on the CPU).
-[[nodiscard]] at::Tensor permutation(const Key& key, std::int64_t n);
+// A uniformly random order of 0 … n−1 (int64), the same on every device.
+[[nodiscard]] at::Tensor permutation(const Key& key, std::int64_t n, at::Device device = at::kCPU);
 
 }  // namespace harmonium

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/clones.h"
 #include "harmonium/kernels/random.h"
@@ -67,6 +68,12 @@ struct Chain {
 }  // namespace
 
 at::Tensor site_sweep(const Key& key, const at::Tensor& state, SiteSweep sweep) {
+  if (!state.is_cpu()) {
+    sweep.field = on_cpu(sweep.field);
+    sweep.couplings = on_cpu(sweep.couplings);
+    sweep.held = on_cpu(sweep.held);
+    return site_sweep(key, on_cpu(state), std::move(sweep)).to(state.device());
+  }
   const std::int64_t rows = state.size(0), width = state.size(1);
   require(sweep.field.sizes() == state.sizes() && sweep.couplings.dim() == 2 && sweep.couplings.size(0) == width &&
               sweep.couplings.size(1) == width && width % sweep.columns == 0,

@@ -20,7 +20,8 @@ struct SiteSweep {
   at::Tensor held = {};      // rows (or 1) × width, bool: units that keep their value; undefined: none
 };
 
-// The state after the sweep. Element i of the state uses uniform i of the key's stream (a group: that of its first).
+// The state after the sweep. It is made on the CPU, and tensors on a device go there and back: units wait for each
+// other. Element i of the state uses uniform i of the key's stream (a group: that of its first).
 [[nodiscard]] at::Tensor site_sweep(const Key& key, const at::Tensor& state, SiteSweep sweep);
 
 }  // namespace harmonium

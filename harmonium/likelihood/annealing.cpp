@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/samplers/gibbs.h"
 
@@ -21,13 +22,15 @@ struct Crowd {
       for (const std::size_t layer : kept) all.emplace_back(format("layer{}", layer), state.layers[layer]);
     return all;
   }
-  void restore(const NamedTensors& tensors, std::size_t layers, bool finished, const LayerSet& kept) {
+  void restore(const NamedTensors& tensors, const BoltzmannMachine& target, bool finished, const LayerSet& kept) {
+    const auto get = [&](const std::string& name) {
+      return find_tensor(tensors, name, "annealing").to(target.device()).clone();
+    };
     step = find_tensor(tensors, "step", "annealing").item<std::int64_t>();
-    log_weights = find_tensor(tensors, "log_weights", "annealing").clone();
-    state.layers.resize(layers);
+    log_weights = get("log_weights");
+    state.layers.resize(target.layers().size());
     if (!finished)
-      for (const std::size_t layer : kept)
-        state.layers[layer] = find_tensor(tensors, format("layer{}", layer), "annealing").clone();
+      for (const std::size_t layer : kept) state.layers[layer] = get(format("layer{}", layer));
   }
 };
 
@@ -65,10 +68,10 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
     const auto kept_work = options.journal != nullptr ? options.journal->find(name) : std::nullopt;
     if (kept_work) {
       const bool finished = find_tensor(*kept_work, "step", "annealing").item<std::int64_t>() == steps;
-      crowd.restore(*kept_work, path.target().layers().size(), finished, path.kept());
+      crowd.restore(*kept_work, path.target(), finished, path.kept());
     } else {
       crowd.state = start(first, count, key.fold_in(0));
-      crowd.log_weights = at::zeros({count}, at::kDouble);
+      crowd.log_weights = at::zeros({count}, path.target().options(at::kDouble));
     }
     const auto keep = [&] {
       if (options.journal != nullptr) options.journal->keep(name, crowd.tensors(path.kept(), crowd.step == steps));
@@ -84,7 +87,7 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
       keep();
       throw;
     }
-    weights.push_back(crowd.log_weights);
+    weights.push_back(on_cpu(crowd.log_weights));
   }
   return at::cat(weights);
 }

@@ -23,7 +23,7 @@ struct AnnealingOptions {
   std::function<void(std::int64_t step, const at::Tensor& log_weights)> observe = {};
 };
 
-// log-weights (chains, float64) of chains that walk the whole path.
+// log-weights (chains, float64, on the CPU wherever the chains walk) of chains that walk the whole path.
 //   up:   x_0 as given (a draw of the base);  Σ_{k=1…K} log f_k(x_{k−1}) − log f_{k−1}(x_{k−1}),  x_k ~ T_k(· |
 //   x_{k−1}) down: x_K as given;  x_{k−1} ~ T_k(· | x_k),  Σ_{k=K…1} log f_{k−1}(x_{k−1}) − log f_k(x_{k−1})
 // with T_k a Gibbs sweep of the kept layers, which is reversible for f_k. `start(group, count)` gives the first states

@@ -44,7 +44,7 @@ State BaseModel::draw(const Key& key, std::int64_t rows) const {
 }
 
 Moments BaseModel::moments() const {
-  const BoltzmannMachine precise = machine_.to(at::kDouble);
+  const BoltzmannMachine precise = machine_.precise_on_cpu();
   Moments result;
   if (independent_) {
     std::vector<at::Tensor> means;
@@ -64,7 +64,7 @@ Moments BaseModel::moments() const {
       result.add_(precise.moments(state, precise.fields(plan.summed, state), (log_weight - log_z_).exp()));
     });
   }
-  return result.to(machine_.scalar_type());
+  return result.to(machine_.options());
 }
 
 BaseModel uniform_base(const BoltzmannMachine& machine) {

@@ -17,7 +17,7 @@ bool can_enumerate(const BoltzmannMachine& machine, int max_bits) {
 }
 
 Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progress& progress) {
-  const BoltzmannMachine precise = machine.to(at::kDouble);
+  const BoltzmannMachine precise = machine.precise_on_cpu();
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   double log_z = -std::numeric_limits<double>::infinity();
   SplitEnumeration(precise, plan)

@@ -60,7 +60,7 @@ std::vector<BoltzmannMachine> fit_knots(const BaseModel& base, const BoltzmannMa
                                         const Moments& high, const MomentAveragingOptions& options, const Key& key,
                                         const std::function<void()>& tick) {
   std::vector<BoltzmannMachine> knots;
-  BoltzmannMachine machine = base.machine().to(target.scalar_type());
+  BoltzmannMachine machine = base.machine().to(target.options());
   State particles = base.draw(key.fold_in(1), options.particles);
   for (std::int64_t r = 1; r <= options.knots; ++r) {
     const double fraction = static_cast<double>(r) / static_cast<double>(options.knots + 1);
@@ -103,7 +103,7 @@ AnnealingPath moment_averaged_path(const BaseModel& base, const BoltzmannMachine
   } else {
     State state = base.draw(key.fold_in(0), options.particles);
     if (!start.layers.empty()) {
-      const at::Tensor rows = at::remainder(at::arange(options.particles, at::kLong), start.rows());
+      const at::Tensor rows = at::remainder(at::arange(options.particles, target.options(at::kLong)), start.rows());
       for (std::size_t layer = 0; layer < start.layers.size(); ++layer)
         if (start.layers[layer].defined())
           state.layers[layer] = start.layers[layer].index_select(0, rows).to(target.scalar_type());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/likelihood/bootstrap.h"
 #include "harmonium/likelihood/log_likelihood.h"
@@ -27,7 +28,7 @@ RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t cha
           "raise bounds the likelihood of data that fill one of the two blocks of layers: the hidden layers must be "
           "summed out, and none may stand beside the data");
   const std::int64_t count = rows.rows();
-  const at::Tensor row_of = at::arange(count, at::kLong).repeat_interleave(chains);
+  const at::Tensor row_of = at::arange(count, path.target().options(at::kLong)).repeat_interleave(chains);
   const auto start = [&](std::int64_t first, std::int64_t size, const Key&) {
     State state;
     state.layers.resize(path.target().layers().size());
@@ -37,7 +38,7 @@ RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t cha
     return state;
   };
   const at::Tensor log_weights = anneal(path, Way::down, count * chains, start, options).reshape({count, chains});
-  const at::Tensor log_f = log_unnormalized(path.target(), rows);
+  const at::Tensor log_f = on_cpu(log_unnormalized(path.target(), rows));
   RaiseResult result;
   const at::Tensor mean = at::logsumexp(log_weights, 1) - std::log(static_cast<double>(chains));
   result.log_p = log_f - path.base().log_z() + mean;

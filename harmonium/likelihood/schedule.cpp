@@ -42,7 +42,7 @@ std::vector<double> adaptive_schedule(const BaseModel& base, const BoltzmannMach
   const std::int64_t pilot = options.steps > 0 ? options.steps : std::max<std::int64_t>(100, steps / 10);
   const AnnealingPath path(base, {target}, linear_schedule(pilot), options.sum_out);
   std::vector<double> speed;
-  at::Tensor before = at::zeros({options.chains}, at::kDouble);
+  at::Tensor before = at::zeros({options.chains}, target.options(at::kDouble));
   const auto look = [&](std::int64_t, const at::Tensor& log_weights) {
     speed.push_back((log_weights - before).std().item<double>());
     before = log_weights.clone();

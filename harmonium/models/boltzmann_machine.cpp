@@ -126,14 +126,28 @@ LayerSet BoltzmannMachine::without_inner_edges(const LayerSet& layers) const {
 
 at::ScalarType BoltzmannMachine::scalar_type() const { return parameters_.entries().front().second.scalar_type(); }
 
+at::Device BoltzmannMachine::device() const { return parameters_.entries().front().second.device(); }
+
+at::TensorOptions BoltzmannMachine::options() const { return at::TensorOptions(scalar_type()).device(device()); }
+
 BoltzmannMachine BoltzmannMachine::with_parameters(Moments parameters) const {
   BoltzmannMachine other = *this;
   other.parameters_ = std::move(parameters);
+  if (other.parameters_.empty() || other.device() == device()) return other;
+  auto structure = std::make_shared<Structure>(*structure_);
+  for (EdgeInfo& edge : structure->topology.edges)
+    if (edge.inner()) edge.pairs = edge.pairs.to(other.device());
+  other.structure_ = std::move(structure);
   return other;
 }
 
-BoltzmannMachine BoltzmannMachine::to(at::ScalarType type) const {
-  return with_parameters(parameters_.map([type](const at::Tensor& x) { return x.to(type, false, /*copy=*/true); }));
+BoltzmannMachine BoltzmannMachine::to(const at::TensorOptions& options) const {
+  return with_parameters(
+      parameters_.map([&options](const at::Tensor& x) { return x.to(options, false, /*copy=*/true); }));
+}
+
+BoltzmannMachine BoltzmannMachine::precise_on_cpu() const {
+  return to(at::TensorOptions(at::kDouble).device(at::kCPU));
 }
 
 Unit::Parameters BoltzmannMachine::layer_parameters(std::size_t layer) const {
@@ -176,7 +190,7 @@ at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const CodedStat
   for (const Neighbour& each : neighbours(layer)) total = add_product(total, state.layers[each.layer], each.weights);
   if (total.defined() && total.dim() == 2) return total;
   // No edge reached the layer: nothing but the start, the same in every row.
-  const at::Tensor row = total.defined() ? total : at::zeros({unit(layer).width()}, scalar_type());
+  const at::Tensor row = total.defined() ? total : at::zeros({unit(layer).width()}, options());
   return row.expand({state.rows(), row.size(0)}).contiguous();
 }
 
@@ -209,7 +223,7 @@ at::Tensor BoltzmannMachine::couplings(std::size_t layer) const {
 }
 
 at::Tensor BoltzmannMachine::inner_potential(const State& state, const LayerSet& among) const {
-  at::Tensor total = at::zeros({state.rows()}, at::kDouble);
+  at::Tensor total = at::zeros({state.rows()}, options(at::kDouble));
   for (const std::size_t layer : among)
     if (const EdgeInfo* edge = inner_edge(layer))
       total += (state.layers[layer].mm(parameters_[edge->weights]) * state.layers[layer]).sum(1, false, at::kDouble);
@@ -330,7 +344,7 @@ State BoltzmannMachine::observe(const std::vector<at::Tensor>& values) const {
             values[i].dim() == 2 ? values[i].size(1) : values[i].dim(), layer.unit->width());
     require(i == 0 || values[i].size(0) == values[0].size(0), "data for layer '{}' has {} rows, but layer '{}' has {}",
             layer.name, values[i].size(0), layers()[targets[0]].name, values[0].size(0));
-    state.layers[targets[i]] = values[i];
+    state.layers[targets[i]] = values[i].to(device());
   }
   return state;
 }

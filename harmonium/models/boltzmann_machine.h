@@ -60,13 +60,19 @@ class BoltzmannMachine {
   // Those of the layers that have none.
   [[nodiscard]] LayerSet without_inner_edges(const LayerSet& layers) const;
   [[nodiscard]] at::ScalarType scalar_type() const;
+  [[nodiscard]] at::Device device() const;
+  // Both, for tensors that are to stand beside the parameters; `type` where another precision is wanted.
+  [[nodiscard]] at::TensorOptions options() const;
+  [[nodiscard]] at::TensorOptions options(at::ScalarType type) const { return options().dtype(type); }
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
   // The same machine under other parameters (shared, not copied).
   [[nodiscard]] BoltzmannMachine with_parameters(Moments parameters) const;
-  // Its own copy of the parameters, in the given precision.
-  [[nodiscard]] BoltzmannMachine to(at::ScalarType type) const;
+  // Its own copy of the parameters, in another precision, on another device, or both.
+  [[nodiscard]] BoltzmannMachine to(const at::TensorOptions& options) const;
+  // The same in float64 on the CPU: what enumerates states, or moves one unit at a time, works there.
+  [[nodiscard]] BoltzmannMachine precise_on_cpu() const;
   [[nodiscard]] Unit::Parameters layer_parameters(std::size_t layer) const;
   // Puts every layer's parameters back into their domain after a step.
   void constrain_();
@@ -102,7 +108,7 @@ class BoltzmannMachine {
   // A state whose rows are drawn from the layers' biases alone, as if all weights were zero.
   [[nodiscard]] State independent_sample(const Key& key, std::int64_t rows) const;
   // A state with the given values in observed layers (in layer order) and nothing elsewhere; checks widths and values'
-  // rows.
+  // rows. Values that are elsewhere are copied to the machine's device.
   [[nodiscard]] State observe(const std::vector<at::Tensor>& values) const;
 
  private:

@@ -45,7 +45,7 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
   Moments& parameters = machine.parameters();
   for (std::size_t edge = 0; edge < machine.topology().edges.size(); ++edge) {
     at::Tensor& weights = parameters[machine.topology().edges[edge].weights];
-    weights.copy_(normal(key.fold_in(edge), weights.sizes(), weights.scalar_type()).mul_(weight_scale));
+    weights.copy_(normal(key.fold_in(edge), weights.sizes(), weights.options()).mul_(weight_scale));
   }
   const LayerSet observed = machine.observed();
   require(data_moments.size() <= observed.size(), "initialize: moments of {} layers, but {} are observed",

@@ -47,7 +47,7 @@ void for_each_class(const BoltzmannMachine& machine, const State& state,
     State piece;
     for (const at::Tensor& layer : state.layers)
       piece.layers.push_back(layer.defined() ? layer.narrow(0, first, rows) : layer);
-    piece.layers[label] = at::zeros({rows, classes}, machine.scalar_type());
+    piece.layers[label] = at::zeros({rows, classes}, machine.options());
     ClassesOfRows result{.first = first,
                          .rows = rows,
                          .classes = classes,
@@ -75,7 +75,7 @@ at::Tensor log_label_probabilities(const BoltzmannMachine& machine, const at::Te
   const std::size_t label = label_layer(machine);
   const std::int64_t classes = machine.unit(label).width();
   const State state = machine.observe({visible, at::zeros({1, 1}).expand({visible.size(0), classes})});
-  at::Tensor result = at::empty({visible.size(0), classes}, at::kDouble);
+  at::Tensor result = at::empty({visible.size(0), classes}, machine.options(at::kDouble));
   for_each_class(machine, state, [&](const ClassesOfRows& piece) {
     result.narrow(0, piece.first, piece.rows).copy_(piece.log_probability);
   });

@@ -207,7 +207,7 @@ FisherPlan plan_exact_fisher(const BoltzmannMachine& machine, int max_bits) {
 
 ExactFisher exact_fisher(const BoltzmannMachine& machine, int max_bits,
                          const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  const BoltzmannMachine precise = machine.to(at::kDouble);
+  const BoltzmannMachine precise = machine.precise_on_cpu();
   const EnumerationPlan plan = plan_exact_fisher(precise, max_bits).states;
   Enumeration enumeration(precise, plan, progress);
   ExactFisher result{.mean = enumeration.mean(), .covariance = enumeration.second_moment()};

@@ -8,6 +8,11 @@ namespace harmonium {
 
 State exact_sample(const BoltzmannMachine& machine, const Key& key, std::int64_t rows, int max_bits) {
   require(rows >= 1, "exact sampling needs at least one row, not {}", rows);
+  if (!machine.device().is_cpu()) {
+    State drawn = exact_sample(machine.to(at::kCPU), key, rows, max_bits);
+    for (at::Tensor& layer : drawn.layers) layer = layer.to(machine.device());
+    return drawn;
+  }
   const BoltzmannMachine precise = machine.to(at::kDouble);
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   std::vector<at::Tensor> chunk_sums;

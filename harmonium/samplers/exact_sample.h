@@ -7,7 +7,7 @@
 
 namespace harmonium {
 
-// States of all layers, in the machine's own precision; the probabilities are float64.
+// States of all layers, in the machine's own precision and on its device; the probabilities are float64, on the CPU.
 [[nodiscard]] State exact_sample(const BoltzmannMachine& machine, const Key& key, std::int64_t rows,
                                  int max_bits = enumeration_bits);
 

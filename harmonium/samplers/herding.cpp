@@ -6,8 +6,8 @@ namespace harmonium {
 
 Herding::Herding(const BoltzmannMachine& machine, const Moments& target, const HerdingOptions& options)
     : options_(options),
-      machine_(machine.to(at::kDouble)),
-      target_(target.to(at::kDouble).clone()),
+      machine_(machine.precise_on_cpu()),
+      target_(target.to(machine_.options()).clone()),
       total_(target_.zeros_like()) {
   require(options_.rate > 0, "herding needs a positive rate, not {}", options_.rate);
   require(options_.most_passes >= 1, "herding needs at least one pass over the blocks, not {}", options_.most_passes);

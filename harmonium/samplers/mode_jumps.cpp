@@ -7,7 +7,7 @@
 namespace harmonium {
 
 NearestLabelled::NearestLabelled(const at::Tensor& rows, const at::Tensor& labels)
-    : rows_(rows.to(at::kFloat)), labels_(labels.to(at::kLong)) {
+    : rows_(rows.to(at::kFloat)), labels_(labels.to(rows_.options().dtype(at::kLong))) {
   require(rows_.dim() == 2 && rows_.size(0) >= 2, "modes need at least two labelled rows");
   require(labels_.dim() == 1 && labels_.size(0) == rows_.size(0), "modes: {} labels for {} rows", labels_.numel(),
           rows_.size(0));
@@ -63,7 +63,7 @@ ModeJumps count_jumps(const at::Tensor& modes, std::int64_t classes) {
   const std::int64_t chains = modes.size(0), steps = modes.size(1) - 1;
   ModeJumps result{.chains = chains, .steps = steps};
   result.jumps = modes.narrow(1, 1, steps).ne(modes.narrow(1, 0, steps)).sum().item<std::int64_t>();
-  const at::Tensor cells = modes + classes * at::arange(chains, at::kLong).unsqueeze(1);
+  const at::Tensor cells = modes + classes * at::arange(chains, modes.options()).unsqueeze(1);
   const at::Tensor by_chain = at::bincount(cells.flatten(), {}, chains * classes).view({chains, classes});
   result.histogram = by_chain.sum(0);
   result.visited_per_chain = by_chain.gt(0).to(at::kDouble).mean().item<double>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/samplers/gibbs.h"
@@ -11,6 +12,12 @@ namespace harmonium {
 namespace {
 
 constexpr std::int64_t from_base = 1, from_target = 2;
+
+at::TensorOptions chain_options(const State& state) {
+  for (const at::Tensor& layer : state.layers)
+    if (layer.defined()) return layer.options();
+  return {};
+}
 
 // Rows of a and b change places where `wanted` says so; neither tensor is written to.
 void exchange_rows(const at::Tensor& wanted, at::Tensor& a, at::Tensor& b) {
@@ -22,7 +29,7 @@ void exchange_rows(const at::Tensor& wanted, at::Tensor& a, at::Tensor& b) {
 }  // namespace
 
 ParallelTempering::ParallelTempering(std::vector<double> ladder, std::int64_t rows)
-    : ladder_(std::move(ladder)), rows_(rows), accepted_(ladder_.size()), offered_(ladder_.size()) {
+    : ladder_(std::move(ladder)), rows_(rows), offered_(ladder_.size()) {
   check_ladder(ladder_);
   require(rows_ >= 1, "parallel tempering needs at least one chain on each rung, not {}", rows_);
 }
@@ -33,7 +40,11 @@ void ParallelTempering::start(std::vector<State> rungs) {
   for (const State& one : rungs)
     require(one.rows() == rows_, "parallel tempering: a rung was given {} chains in place of {}", one.rows(), rows_);
   rungs_ = std::move(rungs);
-  heading_ = at::zeros({static_cast<std::int64_t>(ladder_.size()), rows_}, at::kLong);
+  heading_ = at::zeros({static_cast<std::int64_t>(ladder_.size()), rows_}, chain_options(rungs_[0]).dtype(at::kLong));
+  accepted_ = at::zeros({static_cast<std::int64_t>(ladder_.size())}, heading_.options().dtype(at::kDouble));
+  round_trips_ = at::zeros({}, heading_.options());
+  offered_.assign(ladder_.size(), 0);
+  steps_ = 0;
   turn_ = 0;
 }
 
@@ -70,7 +81,7 @@ void ParallelTempering::exchange(const TemperedLine& line, std::size_t lower, co
            line.log_f(rungs_[rung], inputs[rung], ladder_[lower]);
   };
   const at::Tensor probability = (gain(lower) - gain(upper)).clamp_max(0).exp();
-  const at::Tensor wanted = uniform(key, {rows_}, at::kDouble) < probability;
+  const at::Tensor wanted = uniform(key, {rows_}, probability.options()) < probability;
   for (const std::size_t layer : line.kept())
     exchange_rows(wanted, rungs_[lower].layers[layer], rungs_[upper].layers[layer]);
   for (const std::size_t layer : line.summed()) exchange_rows(wanted, inputs[lower][layer], inputs[upper][layer]);
@@ -79,13 +90,13 @@ void ParallelTempering::exchange(const TemperedLine& line, std::size_t lower, co
   exchange_rows(wanted, new_below, new_above);
   below.copy_(new_below);
   above.copy_(new_above);
-  accepted_[lower] += probability.mean().item<double>();
+  accepted_[static_cast<std::int64_t>(lower)].add_(probability.mean());
   offered_[lower] += 1;
 }
 
 void ParallelTempering::note_arrivals() {
   at::Tensor bottom = heading_[0], top = heading_[-1];
-  round_trips_ += bottom.eq(from_target).sum().item<std::int64_t>();
+  round_trips_.add_(bottom.eq(from_target).sum());
   bottom.fill_(from_base);
   top.masked_fill_(top.eq(from_base), from_target);
 }
@@ -99,11 +110,17 @@ State ParallelTempering::target_state(const TemperedLine& line, const Key& key, 
 }
 
 TemperingStatistics ParallelTempering::take_statistics() {
-  TemperingStatistics result{.steps = steps_, .acceptance = {}, .round_trips = round_trips_};
+  TemperingStatistics result{.steps = steps_, .acceptance = {}, .round_trips = 0};
+  const at::Tensor accepted = on_cpu(accepted_);
   for (std::size_t pair = 0; pair + 1 < ladder_.size(); ++pair)
-    result.acceptance.push_back(accepted_[pair] / offered_[pair]);
-  steps_ = round_trips_ = 0;
-  accepted_.assign(ladder_.size(), 0);
+    result.acceptance.push_back((accepted.defined() ? accepted[static_cast<std::int64_t>(pair)].item<double>() : 0) /
+                                offered_[pair]);
+  if (round_trips_.defined()) {
+    result.round_trips = round_trips_.item<std::int64_t>();
+    accepted_.zero_();
+    round_trips_.zero_();
+  }
+  steps_ = 0;
   offered_.assign(ladder_.size(), 0);
   return result;
 }
@@ -126,7 +143,7 @@ void ParallelTempering::restore(const NamedTensors& tensors) {
   rungs_.clear();
   if (tensors.empty()) return;
   const std::string what = "parallel tempering";
-  const at::Tensor ladder = find_tensor(tensors, "ladder", what).to(at::kDouble).contiguous();
+  const at::Tensor ladder = on_cpu(find_tensor(tensors, "ladder", what)).to(at::kDouble).contiguous();
   ladder_.assign(ladder.data_ptr<double>(), ladder.data_ptr<double>() + ladder.numel());
   check_ladder(ladder_);
   const auto layers = find_tensor(tensors, "layers", what).item<std::int64_t>();

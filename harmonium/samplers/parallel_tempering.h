@@ -51,8 +51,10 @@ class ParallelTempering {
   std::vector<State> rungs_;
   at::Tensor heading_;     // rungs × rows: the end that the walker now there has seen last (0: none yet)
   std::int64_t turn_ = 0;  // steps in all: decides which pairs are offered
-  std::int64_t steps_ = 0, round_trips_ = 0;
-  std::vector<double> accepted_, offered_;
+  std::int64_t steps_ = 0;
+  // Sums since the last take_statistics(), where the chains are, so that no step waits for a device; by pair.
+  at::Tensor accepted_, round_trips_;
+  std::vector<double> offered_;
 };
 
 }  // namespace harmonium

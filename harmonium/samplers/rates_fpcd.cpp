@@ -7,7 +7,7 @@ namespace harmonium {
 RatesFpcd::RatesFpcd(const BoltzmannMachine& machine, const Moments& target, State start,
                      const RatesFpcdOptions& options)
     : machine_(machine),
-      target_(target.to(machine.scalar_type())),
+      target_(target.to(machine.options())),
       options_(options),
       state_(std::move(start)),
       pulled_(machine) {
@@ -27,7 +27,7 @@ RatesFpcd::RatesFpcd(const BoltzmannMachine& machine, const Moments& target, Sta
   const auto add = [&](const std::string& name) {
     std::vector<std::int64_t> shape = machine_.parameters()[name].sizes().vec();
     shape.insert(shape.begin(), state_.rows());
-    shunned_.insert(name, at::zeros(shape, machine_.scalar_type()));
+    shunned_.insert(name, at::zeros(shape, machine_.options()));
   };
   for (const LayerInfo& layer : machine_.topology().layers) add(layer.parameters.front());
   for (const EdgeInfo& edge : machine_.topology().edges) add(edge.weights);

@@ -8,7 +8,7 @@
 namespace harmonium {
 
 TemperedLine::TemperedLine(BoltzmannMachine target, const Moments& base)
-    : target_(std::move(target)), base_(target_.with_parameters(base.to(target_.scalar_type()))) {
+    : target_(std::move(target)), base_(target_.with_parameters(base.to(target_.options()))) {
   require(target_.blocks().size() <= 2, "tempering needs a machine whose layers fall into two blocks; this one has {}",
           target_.blocks().size());
   if (target_.blocks().size() == 2) summed_ = target_.blocks()[1];
@@ -41,7 +41,7 @@ Fields TemperedLine::inputs(const State& x) const {
 }
 
 at::Tensor TemperedLine::log_f(const State& x, const Fields& inputs, double beta) const {
-  at::Tensor total = at::zeros({x.rows()}, at::kDouble);
+  at::Tensor total = at::zeros({x.rows()}, target_.options(at::kDouble));
   for (const std::size_t layer : kept()) {
     Unit::Parameters theta = parameters(layer, beta);
     for (at::Tensor& each : theta) each = each.to(at::kDouble);

@@ -11,7 +11,7 @@ TemperedTransition tempered_transition(const TemperedLine& line, const std::vect
   const std::int64_t rows = state.rows();
   State x = state;
   TemperedTransition result;
-  result.log_ratio = at::zeros({rows}, at::kDouble);
+  result.log_ratio = at::zeros({rows}, line.target().options(at::kDouble));
   Fields inputs;
   const auto weigh = [&](std::size_t from, std::size_t to) {
     inputs = line.inputs(x);
@@ -27,7 +27,7 @@ TemperedTransition tempered_transition(const TemperedLine& line, const std::vect
     if (rung + 2 < ladder.size()) line.sweep(x, inputs, ladder[rung + 1], key.fold_in(2).fold_in(rung));
   }
   const at::Tensor probability = result.log_ratio.clamp_max(0).exp();
-  result.accepted = uniform(key.fold_in(3), {rows}, at::kDouble) < probability;
+  result.accepted = uniform(key.fold_in(3), {rows}, probability.options()) < probability;
   result.acceptance = probability.mean().item<double>();
   for (const std::size_t layer : line.kept())
     state.layers[layer] = at::where(result.accepted.unsqueeze(1), x.layers[layer], state.layers[layer]);

@@ -202,7 +202,7 @@ DensityOfStates wang_landau(const BoltzmannMachine& machine, const Key& key, con
   };
   const std::size_t kept = discrete(blocks[0]) ? 0 : 1;
   require(discrete(blocks[kept]), "Wang–Landau counts states, but both blocks of this machine have continuous layers");
-  return WangLandau({machine.to(at::kDouble), blocks[kept], blocks[1 - kept]}, key, options).run();
+  return WangLandau({machine.precise_on_cpu(), blocks[kept], blocks[1 - kept]}, key, options).run();
 }
 
 }  // namespace harmonium

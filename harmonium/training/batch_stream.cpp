@@ -8,19 +8,22 @@
 
 namespace harmonium {
 
-BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& key)
+BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& key, at::Device device)
     : data_(std::move(data)), options_(options), key_(key) {
   require(data_.rows() > 0, "{}: there are no rows to train on", data_.name);
   require(options.batch >= 1, "the batch size must be at least 1, not {}", options.batch);
   if (options.classes > 0)
     require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
+  data_.values = data_.values.to(device);
+  if (data_.labels.defined()) data_.labels = data_.labels.to(device);
 }
 
 const at::Tensor& BatchStream::order(std::int64_t epoch) {
   const auto known = std::ranges::find(orders_, epoch, &std::pair<std::int64_t, at::Tensor>::first);
   if (known != orders_.end()) return known->second;
   std::erase_if(orders_, [&](const auto& entry) { return entry.first < epoch - 1; });
-  orders_.emplace_back(epoch, permutation(key_.fold_in(0).fold_in(static_cast<std::uint64_t>(epoch)), data_.rows()));
+  orders_.emplace_back(epoch, permutation(key_.fold_in(0).fold_in(static_cast<std::uint64_t>(epoch)), data_.rows(),
+                                          data_.values.device()));
   return orders_.back().second;
 }
 

@@ -20,7 +20,8 @@ struct BatchOptions {
 
 class BatchStream {
  public:
-  BatchStream(Dataset data, const BatchOptions& options, const Key& key);
+  // The data are copied to the device once; orders of epochs are made there, and batches never leave it.
+  BatchStream(Dataset data, const BatchOptions& options, const Key& key, at::Device device = at::kCPU);
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);

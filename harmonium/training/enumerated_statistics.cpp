@@ -24,8 +24,8 @@ void require_enumerable(const BoltzmannMachine& machine) {
 const DenseStatistics& EnumeratedStatistics::dense() const {
   if (!dense_) {
     const ExactFisher fisher = exact_fisher(machine_);
-    const at::ScalarType type = machine_.scalar_type();
-    dense_.emplace(machine_.topology(), fisher.mean.to(type), fisher.covariance.to(type));
+    const at::TensorOptions here = machine_.options();  // the enumeration itself was made on the CPU, in float64
+    dense_.emplace(machine_.topology(), fisher.mean.to(here), fisher.covariance.to(here));
   }
   return *dense_;
 }

@@ -22,7 +22,9 @@ double pseudo_log_likelihood(const BoltzmannMachine& machine, const State& data,
   // log p(v_i | v_−i) = −log(1 + f(v with bit i flipped) / f(v)) for one random i a row, times the number of units.
   const at::Tensor& v = data.layers[layer];
   const at::Tensor chosen =
-      (uniform(key, {v.size(0), 1}) * static_cast<double>(v.size(1))).to(at::kLong).clamp_max_(v.size(1) - 1);
+      (uniform(key, {v.size(0), 1}, v.options().dtype(at::kFloat)) * static_cast<double>(v.size(1)))
+          .to(at::kLong)
+          .clamp_max_(v.size(1) - 1);
   State flipped = data;
   flipped.layers[layer] = v.scatter(1, chosen, 1 - v.gather(1, chosen));
   const at::Tensor gain = log_unnormalized(machine, flipped) - log_unnormalized(machine, data);

@@ -60,6 +60,7 @@ struct RunConfig {
   std::int64_t track_chains = 100;
   std::int64_t track_betas = 1000;
   std::uint64_t seed = 0;
+  std::string device = "cpu";
 
   // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
   // (rate_weights) alike; zero and "auto" mean "chosen for you" where the help says so.
@@ -134,6 +135,8 @@ struct RunConfig {
     visitor("track_chains", self.track_chains, "track: chains of ais");
     visitor("track_betas", self.track_betas, "track: steps of ais");
     visitor("seed", self.seed, "seed of everything random in training");
+    visitor("device", self.device,
+            "where to compute: cpu, cuda (what enumerates states or moves one unit at a time stays on the CPU)");
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/geometry/pair_statistics.h"
 #include "harmonium/geometry/particle_statistics.h"
@@ -13,8 +14,10 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::int64_t check_every = 10;  // updates: a look at every parameter costs a few per cent of a small update
-constexpr double exploded = 1e4;          // natural parameters beyond this are certainties that nothing can move again
+// Updates between looks at every parameter, which cost a few per cent of a small update; on a device also all the
+// updates that could have been under way meanwhile.
+constexpr std::int64_t check_every = 10, check_every_on_device = 100;
+constexpr double exploded = 1e4;  // natural parameters beyond this are certainties that nothing can move again
 
 NamedTensors with_prefix(const std::string& prefix, const NamedTensors& tensors) {
   NamedTensors result;
@@ -100,7 +103,7 @@ void Trainer::step() {
   machine_.constrain_();
   averaging_.observe(machine_.parameters(), update_);
   ++update_;
-  if (update_ % check_every == 0 || finished()) check();
+  if (update_ % (machine_.device().is_cpu() ? check_every : check_every_on_device) == 0 || finished()) check();
 }
 
 bool Trainer::enumerates() const {
@@ -130,10 +133,18 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model)
 }
 
 void Trainer::check() const {
+  // Without a copy of magnitudes, which would be the largest tensor of a step. NaN anywhere makes both ends NaN. They
+  // come from a device all at once: each coming is a wait.
+  std::vector<at::Tensor> ends;
   for (const auto& [name, value] : machine_.parameters().entries()) {
-    // Without a copy of magnitudes, which would be the largest tensor of a step. NaN anywhere makes both NaN.
     const auto [least, greatest] = at::aminmax(value);
-    const double largest = std::max(std::abs(least.item<double>()), std::abs(greatest.item<double>()));
+    ends.push_back(least);
+    ends.push_back(greatest);
+  }
+  const at::Tensor found = on_cpu(at::stack(ends)).abs();
+  for (std::int64_t i = 0; const auto& [name, value] : machine_.parameters().entries()) {
+    const double largest = std::max(found[i].item<double>(), found[i + 1].item<double>());
+    i += 2;
     if (std::isfinite(largest) && largest < exploded) continue;
     throw RunFailure(
         format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
@@ -158,7 +169,9 @@ NamedTensors Trainer::state() const {
   return all;
 }
 
-void Trainer::restore(std::int64_t update, const NamedTensors& tensors) {
+void Trainer::restore(std::int64_t update, const NamedTensors& saved) {
+  NamedTensors tensors;  // a checkpoint of one device goes on another
+  for (const auto& [name, value] : saved) tensors.emplace_back(name, value.to(machine_.device()));
   copy_moments(machine_.parameters(), under_prefix("parameters/", tensors), "parameters");
   copy_moments(averaging_.average(), under_prefix("average/", tensors), "average");
   rule_.restore(under_prefix("velocity/", tensors), machine_.parameters());

@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "harmonium/core/device.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/negative_phase.h"
 #include "harmonium/models/boltzmann_machine.h"
@@ -50,9 +51,12 @@ class Trainer {
   // What the metric has to say since the last call.
   [[nodiscard]] std::vector<std::string> take_notes() { return metric_->take_notes(); }
 
-  // All that the next step needs, and back.
+  // Returns when a device has done all updates that were begun; at once on the CPU.
+  void wait() const { wait_for_device(machine_.parameters().entries().front().second); }
+
+  // All that the next step needs, and back. Tensors are where the machine is; those given may be anywhere.
   [[nodiscard]] NamedTensors state() const;
-  void restore(std::int64_t update, const NamedTensors& tensors);
+  void restore(std::int64_t update, const NamedTensors& saved);
 
  private:
   // What a metric may ask about the model: from the chains, or where there are none from the moments that the negative

@@ -65,7 +65,7 @@ Unit::Parameters Bernoulli::parameters_of(const std::vector<at::Tensor>& moments
 std::optional<double> Bernoulli::state_count() const { return std::exp2(static_cast<double>(width())); }
 
 at::Tensor Bernoulli::states(const at::Tensor& numbers, at::ScalarType type) const {
-  const at::Tensor bit = at::arange(width(), at::kLong);
+  const at::Tensor bit = at::arange(width(), numbers.options());
   return at::bitwise_and(at::__rshift__(numbers.unsqueeze(1), bit.unsqueeze(0)), 1).to(type);
 }
 

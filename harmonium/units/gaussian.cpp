@@ -25,7 +25,7 @@ Unit::Parameters Gaussian::neutral_parameters(at::ScalarType type) const {
 at::Tensor Gaussian::mean(const at::Tensor& field, const Parameters& parameters) const { return field / parameters[1]; }
 
 at::Tensor Gaussian::sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const {
-  return field / parameters[1] + normal(key, field.sizes(), field.scalar_type()) * parameters[1].rsqrt();
+  return field / parameters[1] + normal(key, field.sizes(), field.options()) * parameters[1].rsqrt();
 }
 
 at::Tensor Gaussian::mode(const at::Tensor& field, const Parameters& parameters) const {

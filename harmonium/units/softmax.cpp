@@ -17,7 +17,7 @@ at::Tensor Softmax::sample(const Key& key, const at::Tensor& field, const Parame
   // Inverse distribution function: the number of cumulative probabilities that one uniform per group has passed.
   // Rounding may leave the last of them below one, hence the clamp.
   const at::Tensor cumulative = at::cumsum(at::softmax(grouped(field), 2), 2);
-  const at::Tensor u = uniform(key, {cumulative.size(0), groups_, 1}, field.scalar_type());
+  const at::Tensor u = uniform(key, {cumulative.size(0), groups_, 1}, field.options());
   const at::Tensor chosen = cumulative.le(u).sum(2).clamp_max(states_ - 1);
   return at::one_hot(chosen, states_).to(field.scalar_type()).reshape(field.sizes());
 }

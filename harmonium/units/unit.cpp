@@ -40,7 +40,7 @@ at::Tensor Unit::pair_log_partitions(const at::Tensor& first, const at::Tensor& 
   const std::int64_t rows = first.size(0), columns = second.size(0);
   const std::int64_t at_once = std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(1, second.numel()), 1,
                                                         std::max<std::int64_t>(1, rows));
-  at::Tensor result = at::empty({rows, columns}, at::kDouble);
+  at::Tensor result = at::empty({rows, columns}, first.options().dtype(at::kDouble));
   for (std::int64_t begin = 0; begin < rows; begin += at_once) {
     const std::int64_t count = std::min(at_once, rows - begin);
     const at::Tensor field = (first.narrow(0, begin, count).unsqueeze(1) + second.unsqueeze(0)).reshape({-1, width_});

@@ -139,6 +139,16 @@ void launch_normal(const Key& key, std::int64_t n, T* out, Stream stream) {
   check_launch("normal");
 }
 
+void launch_tags(const Key& key, std::int64_t n, std::int64_t* out, Stream stream) {
+  if (n == 0) return;
+  visit_elements<<<blocks_for(n), threads_per_block, 0, stream>>>(n, [key, out] __device__(std::int64_t i) {
+    const PhiloxBlock bits = key.block(static_cast<std::uint64_t>(i));
+    out[i] =
+        static_cast<std::int64_t>((static_cast<std::uint64_t>(bits[1]) << 32 | bits[0]) ^ (std::uint64_t{1} << 63));
+  });
+  check_launch("tags");
+}
+
 template <class T>
 void launch_sample_bernoulli(const Key& key, std::int64_t n, const T* probability, T* out, Stream stream) {
   for_each_draw<T>(key, n, stream, "sample_bernoulli",

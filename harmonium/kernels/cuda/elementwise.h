@@ -19,6 +19,8 @@ template <class T>
 void launch_uniform(const Key& key, std::int64_t n, T* out, Stream stream);
 template <class T>
 void launch_normal(const Key& key, std::int64_t n, T* out, Stream stream);
+// 64 random bits for each element, as signed numbers in the order of the unsigned ones: what permutations sort by.
+void launch_tags(const Key& key, std::int64_t n, std::int64_t* out, Stream stream);
 // 1 with the given probability, else 0.
 template <class T>
 void launch_sample_bernoulli(const Key& key, std::int64_t n, const T* probability, T* out, Stream stream);

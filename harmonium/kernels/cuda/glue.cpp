@@ -43,6 +43,13 @@ at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions
   return out;
 }
 
+at::Tensor permutation(const Key& key, std::int64_t n, at::Device device) {
+  const at::Tensor tags = at::empty({n}, at::TensorOptions(at::kLong).device(device));
+  const c10::DeviceGuard guard(device);
+  launch_tags(key, n, tags.data_ptr<std::int64_t>(), stream_of(tags));
+  return std::get<1>(at::sort(tags, /*stable=*/true, /*dim=*/0, /*descending=*/false));  // ties by index, as on the CPU
+}
+
 at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
   const at::Tensor p = probability.contiguous();
   at::Tensor out = at::empty_like(p);

@@ -17,6 +17,7 @@ namespace harmonium::cuda {
 
 [[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);
 [[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);
+[[nodiscard]] at::Tensor permutation(const Key& key, std::int64_t n, at::Device device);
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability);
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::Tensor& rows,
                                           double scale);

@@ -15,6 +15,7 @@ namespace {
 Stream stream_of(const at::Tensor&) { refuse(); }
 at::Tensor uniform(const Key&, at::IntArrayRef, const at::TensorOptions&) { refuse(); }
 at::Tensor normal(const Key&, at::IntArrayRef, const at::TensorOptions&) { refuse(); }
+at::Tensor permutation(const Key&, std::int64_t, at::Device) { refuse(); }
 at::Tensor sample_bernoulli(const Key&, const at::Tensor&) { refuse(); }
 at::Tensor sample_bernoulli(const Key&, const at::Tensor&, const at::Tensor&, double) { refuse(); }
 at::Tensor logistic(const at::Tensor&) { refuse(); }

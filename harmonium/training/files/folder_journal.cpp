@@ -1,6 +1,7 @@
 #include "harmonium/training/files/folder_journal.h"
 
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/sha256.h"
 #include "harmonium/data/formats/safetensors.h"
@@ -41,7 +42,7 @@ void FolderJournal::finish() {
 std::string question_digest(const BoltzmannMachine& machine, const std::string& question) {
   std::string bytes = question;
   for (const auto& [name, value] : machine.parameters().entries()) {
-    const at::Tensor whole = value.contiguous();
+    const at::Tensor whole = on_cpu(value).contiguous();
     bytes += name;
     bytes.append(static_cast<const char*>(whole.data_ptr()), whole.nbytes());
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
@@ -42,7 +43,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                        .binarization = data.binarization,
                        .shrink = config.shrink,
                        .classes = classes_of(config, data.train)},
-                      key.fold_in(batch_stream));
+                      key.fold_in(batch_stream), machine.device());
   auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
                                                               .sweeps_final = config.sweeps_final,
                                                               .particles = config.particles,
@@ -171,6 +172,7 @@ Model initial_model(const RunConfig& config, const RunData& data) {
 }
 
 void check_config(const RunConfig& config, const RunData& data) {
+  (void)find_device(config.device);
   const BoltzmannMachine machine = initial_model(config, data).machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
@@ -204,7 +206,7 @@ void check_config(const RunConfig& config, const RunData& data) {
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
                        const RunData& data, const RunHooks& hooks) {
   Model model = initial_model(config, data);
-  Trainer trainer = make_trainer(config, data, model.machine.to(model.machine.scalar_type()));
+  Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)));
   const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
                         Key(config.seed).fold_in(monitor_stream).bits());
   // The monitor's few hundred rows would choose by luck.
@@ -271,6 +273,12 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   while (!trainer.finished()) {
     const Clock::time_point start = Clock::now();
     trainer.step();
+    // Work that a device has begun is training as well, and must not be done on the time of what comes below.
+    const auto pauses = [&](std::int64_t at) {
+      return at % config.log_every == 0 || at % config.checkpoint_every == 0 || trainer.finished() ||
+             std::ranges::binary_search(snapshots, at);
+    };
+    if (pauses(trainer.update())) trainer.wait();
     seconds += seconds_since(start);
     for (const std::string& sentence : trainer.take_notes())
       hooks.message(format("update {}: {}", trainer.update(), sentence));
