@@ -91,7 +91,7 @@ void check_field(const ScaledField& field, const ScaledField& like) {
 
 at::Tensor sample_logistic(const Key& key, const ScaledField& field) {
   check_field(field, field);
-  if (field.input.is_cuda()) return cuda::sample_logistic(key, field);
+  if (!field.input.is_cpu()) return cuda::sample_logistic(key, field);
   at::Tensor out = at::empty(field.input.sizes(), field.input.options());
   const std::int64_t rows = out.size(0), columns = out.size(1);
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "sample_logistic", [&] {
@@ -113,7 +113,7 @@ at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const Scal
   const std::int64_t rows = after.input.size(0), columns = after.input.size(1);
   require(log_weights.scalar_type() == at::kDouble && log_weights.is_contiguous() && log_weights.numel() == rows,
           "log-weights are float64, one for each of {} rows", rows);
-  if (after.input.is_cuda()) return cuda::anneal_logistic(key, before, after, log_weights);
+  if (!after.input.is_cpu()) return cuda::anneal_logistic(key, before, after, log_weights);
   at::Tensor out = at::empty(after.input.sizes(), after.input.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "anneal_logistic", [&] {
     const ReadyField<scalar_t> ready_before(before), ready_after(after);

@@ -63,7 +63,7 @@ constexpr std::int64_t block = 64;     // elements: a multiple of every vector w
 
 at::Tensor logistic(const at::Tensor& field) {
   const at::Tensor in = real_contiguous(field);
-  if (in.is_cuda()) return cuda::logistic(in);
+  if (!in.is_cpu()) return cuda::logistic(in);
   at::Tensor out = at::empty_like(in);
   AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "logistic", [&] {
     const scalar_t* source = in.data_ptr<scalar_t>();
@@ -80,7 +80,7 @@ at::Tensor logistic(const at::Tensor& field) {
 
 at::Tensor sample_logistic(const Key& key, const at::Tensor& field) {
   const at::Tensor in = real_contiguous(field);
-  if (in.is_cuda()) return cuda::sample_logistic(key, in);
+  if (!in.is_cpu()) return cuda::sample_logistic(key, in);
   at::Tensor out = at::empty_like(in);
   AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "sample_logistic", [&] {
     const scalar_t* source = in.data_ptr<scalar_t>();
@@ -95,7 +95,7 @@ at::Tensor sample_logistic(const Key& key, const at::Tensor& field) {
 at::Tensor softplus_row_sums(const at::Tensor& field) {
   require(field.dim() == 2, "softplus_row_sums: the field has {} dimensions, not 2", field.dim());
   const at::Tensor in = real_contiguous(field);
-  if (in.is_cuda()) return cuda::softplus_row_sums(in);
+  if (!in.is_cpu()) return cuda::softplus_row_sums(in);
   const std::int64_t columns = in.size(1);
   at::Tensor out = at::empty({in.size(0)}, at::kDouble);
   AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "softplus_row_sums", [&] {

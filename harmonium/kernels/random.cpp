@@ -36,7 +36,7 @@ void require_real(at::ScalarType type) {
 
 at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
   require_real(c10::typeMetaToScalarType(options.dtype()));
-  if (options.device().is_cuda()) return cuda::uniform(key, sizes, options);
+  if (!options.device().is_cpu()) return cuda::uniform(key, sizes, options);
   at::Tensor result = at::empty(sizes, options);
   AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "uniform", [&] {
     scalar_t* out = result.data_ptr<scalar_t>();
@@ -49,7 +49,7 @@ at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOption
 
 at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
   require_real(c10::typeMetaToScalarType(options.dtype()));
-  if (options.device().is_cuda()) return cuda::normal(key, sizes, options);
+  if (!options.device().is_cpu()) return cuda::normal(key, sizes, options);
   at::Tensor result = at::empty(sizes, options);
   AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "normal", [&] {
     scalar_t* out = result.data_ptr<scalar_t>();
@@ -68,7 +68,7 @@ at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions
 
 at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
   require_real(probability.scalar_type());
-  if (probability.is_cuda()) return cuda::sample_bernoulli(key, probability);
+  if (!probability.is_cpu()) return cuda::sample_bernoulli(key, probability);
   const at::Tensor p = probability.contiguous();
   at::Tensor result = at::empty_like(p);
   AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "sample_bernoulli", [&] {
@@ -86,7 +86,7 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::T
           "rows are picked from a contiguous table of bytes");
   require(rows.scalar_type() == at::kLong && rows.dim() == 1 && rows.is_contiguous(),
           "rows are named by int64 indices");
-  if (bytes.is_cuda()) return cuda::sample_bernoulli(key, bytes, rows, scale);
+  if (!bytes.is_cpu()) return cuda::sample_bernoulli(key, bytes, rows, scale);
   const std::int64_t columns = bytes.size(1), count = rows.size(0), known = bytes.size(0);
   const std::int64_t* row = rows.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i)
@@ -102,7 +102,7 @@ at::Tensor sample_bernoulli(const Key& key, const at::Tensor& bytes, const at::T
 }
 
 at::Tensor permutation(const Key& key, std::int64_t n, at::Device device) {
-  if (device.is_cuda()) return cuda::permutation(key, n, device);
+  if (!device.is_cpu()) return cuda::permutation(key, n, device);
   // Sorting by random 64-bit tags, ties broken by index: every order equally likely but for ties of probability
   // ~n²/2⁶⁵.
   std::vector<std::pair<std::uint64_t, std::int64_t>> tagged(static_cast<std::size_t>(n));
