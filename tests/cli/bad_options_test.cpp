@@ -53,7 +53,20 @@ TEST_F(BadOption, ThatNamesNothingKnownIsAnsweredWithWhatThereIs) {
   train_refuses({"--visible", "bernoulli:9"}, {"--visible bernoulli:9", "64"});
 }
 
-TEST_F(BadOption, OfTheDeviceSaysWhatThereIs) { train_refuses({"--device", "cuda"}, {"--device cuda", "CPU"}); }
+TEST_F(BadOption, OfADeviceThatIsNotThereSaysWhatIsMissingAndNeverFallsBack) {
+  const std::vector<std::string> missing = {"--device cuda: ", "CUDA", "--device cpu"};
+  train_refuses({"--device", "cuda"}, missing);
+  write_bytes(folder / "recipe.toml", "device = \"cuda\"\n");
+  refuses({"train", "recipe.toml", "--out", "other"}, missing);
+  for (const std::string command : {"resume", "evaluate", "sample", "fisher"})
+    refuses({command, "run", "--device", "cuda"}, missing);
+}
+
+TEST_F(BadOption, OfTheDeviceSaysWhatThereIs) {
+  train_refuses({"--device", "tpu"}, {"--device tpu", "cpu", "cuda"});
+  refuses({"sample", "run", "--device", "tpu"}, {"--device tpu", "cpu", "cuda"});
+  refuses({"compare", "run", "--device", "cuda"}, {"--device cuda", "on the CPU", "train"});
+}
 
 TEST_F(BadOption, OfAnExactGradientTooLargeToComputeSaysTheLimit) {
   train_refuses({"--gradient", "exact", "--hidden", "40"}, {"--gradient exact", "2^25", "--hidden 40", "pcd"});

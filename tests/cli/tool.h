@@ -103,9 +103,12 @@ class Tool : public ::testing::Test {
     Process result;
     result.command = Arguments{HARMONIUM_BINARY} + arguments;
     result.folder = folder;
-    // One thread each, because tests run side by side.
-    result.environment = {
-        {"HOME", elsewhere}, {"XDG_CACHE_HOME", elsewhere}, {"HARMONIUM_DATA", elsewhere}, {"OMP_NUM_THREADS", "1"}};
+    // One thread each, because tests run side by side; no CUDA device, so that all machines answer alike.
+    result.environment = {{"HOME", elsewhere},
+                          {"XDG_CACHE_HOME", elsewhere},
+                          {"HARMONIUM_DATA", elsewhere},
+                          {"OMP_NUM_THREADS", "1"},
+                          {"CUDA_VISIBLE_DEVICES", ""}};
     return result;
   }
   [[nodiscard]] Outcome harmonium(const Arguments& arguments) const { return run(process(arguments)); }
