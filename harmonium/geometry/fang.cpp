@@ -3,6 +3,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/key.h"
 #include "harmonium/geometry/damped_cholesky.h"
+#include "harmonium/kernels/cuda/glue.h"
 
 namespace harmonium {
 
@@ -81,9 +82,20 @@ Regression Fang::regress(std::size_t edge, double damping) const {
   const std::int64_t lower = index.unary_begin(info.lower), upper = index.unary_begin(info.upper),
                      rows = index.width(info.lower), columns = index.width(info.upper);
   const at::Tensor r = second.narrow(0, lower, rows).narrow(1, upper, columns);  // E[m]
+  const at::Tensor variance = second.diagonal() - mean.square();
+  const bool centered = options_.centered_damping && parents_ == FangParents::own;
+  if (!r.is_cpu() && parents_ == FangParents::own && indicators(edge)) {
+    cuda::PairRegressions fit =
+        cuda::pair_regressions(mean.narrow(0, lower, rows), mean.narrow(0, upper, columns), r,
+                               variance.narrow(0, lower, rows), variance.narrow(0, upper, columns), damping, centered);
+    return {.on_first = fit.on_first,
+            .on_second = fit.on_second,
+            .variance = fit.variance,
+            .first_parent = {},
+            .second_parent = {}};
+  }
   // Mean and variance of the parents, and their covariance; a row or column where the parent is the product's own.
   at::Tensor p, q, first_variance, second_variance, covariance;
-  const at::Tensor variance = second.diagonal() - mean.square();
   if (one.first_parent.defined()) {
     const auto pick = [&](const at::Tensor& from, const at::Tensor& places) {
       return from.index_select(0, places.reshape(-1)).view(places.sizes());
@@ -103,7 +115,6 @@ Regression Fang::regress(std::size_t edge, double damping) const {
   at::Tensor with_first = one.with_first.empty() ? r - r * p : one.with_first.get() - r * p;
   at::Tensor with_second = one.with_second.empty() ? r - r * q : one.with_second.get() - r * q;
   at::Tensor own = (one.square.empty() ? r : one.square.get()) - r * r;
-  const bool centered = options_.centered_damping && parents_ == FangParents::own;
   if (centered) {
     // Of (x − p)(y − q) = m − q x − p y + pq instead of m.
     own = own + q.square() * first_variance + p.square() * second_variance - 2 * q * with_first - 2 * p * with_second +

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/cuda/pair_regression.h"
 
 namespace harmonium::cuda {
 
@@ -129,6 +130,35 @@ at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const Scal
                                      log_weights.data_ptr<double>(), out.data_ptr<scalar_t>(), stream_of(out));
   });
   return out;
+}
+
+PairRegressions pair_regressions(const at::Tensor& row_mean, const at::Tensor& column_mean,
+                                 const at::Tensor& product_mean, const at::Tensor& row_variance,
+                                 const at::Tensor& column_variance, double damping, bool centered) {
+  require(product_mean.dim() == 2 && product_mean.stride(1) == 1, "means of products are a matrix, row by row");
+  const std::int64_t rows = product_mean.size(0), columns = product_mean.size(1);
+  const at::Tensor p = row_mean.contiguous(), q = column_mean.contiguous(), first = row_variance.contiguous(),
+                   second = column_variance.contiguous();
+  const auto room = [&] { return at::empty({rows, columns}, product_mean.options()); };
+  PairRegressions result{room(), room(), room()};
+  const c10::DeviceGuard guard(product_mean.device());
+  AT_DISPATCH_FLOATING_TYPES(product_mean.scalar_type(), "pair_regressions", [&] {
+    launch_pair_regression<scalar_t>({.rows = rows,
+                                      .columns = columns,
+                                      .row_mean = p.data_ptr<scalar_t>(),
+                                      .column_mean = q.data_ptr<scalar_t>(),
+                                      .product_mean = product_mean.data_ptr<scalar_t>(),
+                                      .stride = product_mean.stride(0),
+                                      .row_variance = first.data_ptr<scalar_t>(),
+                                      .column_variance = second.data_ptr<scalar_t>(),
+                                      .damping = static_cast<scalar_t>(damping),
+                                      .centered = centered,
+                                      .on_first = result.on_first.data_ptr<scalar_t>(),
+                                      .on_second = result.on_second.data_ptr<scalar_t>(),
+                                      .variance = result.variance.data_ptr<scalar_t>()},
+                                     stream_of(product_mean));
+  });
+  return result;
 }
 
 }  // namespace harmonium::cuda

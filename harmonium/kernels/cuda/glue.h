@@ -28,4 +28,12 @@ namespace harmonium::cuda {
 [[nodiscard]] at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const ScaledField& after,
                                          at::Tensor& log_weights);
 
+// Coefficients on rows' and columns' units and residual variances of the regressions of products (pair_regression.h).
+struct PairRegressions {
+  at::Tensor on_first, on_second, variance;
+};
+[[nodiscard]] PairRegressions pair_regressions(const at::Tensor& row_mean, const at::Tensor& column_mean,
+                                               const at::Tensor& product_mean, const at::Tensor& row_variance,
+                                               const at::Tensor& column_variance, double damping, bool centered);
+
 }  // namespace harmonium::cuda

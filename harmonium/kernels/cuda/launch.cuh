@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace harmonium::cuda {
 
@@ -24,5 +27,20 @@ inline void check(cudaError_t status, const char* what) {
 }
 
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
+
+// Lets a kernel have so much shared memory; asked of the driver once for each kernel and device, since that takes as
+// long as a launch.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel, int bytes) {
+  static std::mutex mutex;
+  static std::set<std::pair<int, const void*>> known;
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  const std::lock_guard lock(mutex);
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  if (!known.emplace(device, function).second) return;
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "shared memory of a kernel");
+}
 
 }  // namespace harmonium::cuda

@@ -24,4 +24,9 @@ at::Tensor softplus_row_sums(const at::Tensor&) { refuse(); }
 at::Tensor sample_logistic(const Key&, const ScaledField&) { refuse(); }
 at::Tensor anneal_logistic(const Key&, const ScaledField&, const ScaledField&, at::Tensor&) { refuse(); }
 
+PairRegressions pair_regressions(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                 const at::Tensor&, double, bool) {
+  refuse();
+}
+
 }  // namespace harmonium::cuda

@@ -37,6 +37,14 @@ HARMONIUM_BOTH constexpr BitPlace bit_place(int unit, int slab) {
   return {lane * team + unit / slab, 2 * step + i / 2 + 16 * (i % 2)};
 }
 
+// Where the mean of a unit is in a table of them (fp16): 64 rows of 128 units are together, and in them, as tensor
+// cores read them, eight rows of eight units are 128 bytes, a row's numbers side by side. Widths are multiples of 128.
+HARMONIUM_BOTH constexpr std::size_t mean_place(std::size_t row, int unit, int width) {
+  const std::size_t block = row / 64 * (static_cast<std::size_t>(width) / 128) + static_cast<std::size_t>(unit) / 128;
+  return block * (64 * 128) + row % 64 / 8 * (8 * 128) + static_cast<std::size_t>(unit) % 128 / 8 * 64 + row % 8 * 8 +
+         static_cast<std::size_t>(unit) % 8;
+}
+
 // Widths of slabs that a walk is compiled for, and how many of them a layer may fill.
 struct WalkShape {
   int visible_slab = 0, visible_slabs = 0, hidden_slab = 0, hidden_slabs = 0;

@@ -9,20 +9,28 @@ namespace harmonium::cuda {
 
 namespace {
 
+struct BatchArguments {
+  Key key;
+  ByteRows from;
+  std::int64_t padded;
+  int slab;
+  std::uint32_t* words;
+};
+
 // One thread a word: the units of a lane of a slab.
-__global__ void draw_batch_kernel(Key key, ByteRows from, std::int64_t padded, int slab, std::uint32_t* words) {
-  const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  if (i >= padded * row_words) return;
+__device__ inline void draw_word(const BatchArguments& batch, std::int64_t i) {
+  if (i >= batch.padded * row_words) return;
+  const ByteRows& from = batch.from;
   const std::int64_t row = i / row_words;
   const int lane = static_cast<int>(i % row_words) / team, part = static_cast<int>(i % team);
   std::uint32_t word = 0;
   if (row < from.count) {
     const std::int64_t source = from.rows[row];
     if (source < 0 || source >= from.known) __trap();
-    for (int step = 0; step < slab / 16; ++step) {
-      const int unit = part * slab + 16 * step + 4 * lane;
+    for (int step = 0; step < batch.slab / 16; ++step) {
+      const int unit = part * batch.slab + 16 * step + 4 * lane;
       if (unit >= from.columns) break;
-      const PhiloxBlock random = key.block(static_cast<std::uint64_t>(row * from.columns + unit) / 4);
+      const PhiloxBlock random = batch.key.block(static_cast<std::uint64_t>(row * from.columns + unit) / 4);
       const uchar4 bytes = *reinterpret_cast<const uchar4*>(from.bytes + source * from.columns + unit);
       const auto one = [&](int which, unsigned char byte) {
         return to_unit_float(random[which]) < static_cast<float>(byte) * from.scale
@@ -32,16 +40,26 @@ __global__ void draw_batch_kernel(Key key, ByteRows from, std::int64_t padded, i
       word |= one(0, bytes.x) | one(1, bytes.y) | one(2, bytes.z) | one(3, bytes.w);
     }
   }
-  words[i] = word;
+  batch.words[i] = word;
 }
 
-constexpr int chunk_rows = 64, hidden_tile = 128, stages = 4;
-constexpr int mean_bytes = chunk_rows * hidden_tile * 2;  // of a stage
+constexpr int batch_threads = 256;
+
+int batch_blocks(const BatchArguments& batch) {
+  return static_cast<int>((batch.padded * row_words + batch_threads - 1) / batch_threads);
+}
+
+__global__ void draw_batch_kernel(const __grid_constant__ BatchArguments batch) {
+  draw_word(batch, blockIdx.x * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
+}
+
+constexpr int chunk_rows = 64, hidden_tile = 128, stages = 5, ahead = 3;
+constexpr int mean_bytes = chunk_rows * hidden_tile * 2, word_bytes = chunk_rows * row_words * 4;  // of a stage
 
 template <int VN>
 constexpr int unit_bytes = chunk_rows* VN * 2;
 template <int VN>
-constexpr int stage_bytes = mean_bytes + unit_bytes<VN>;
+constexpr int stage_bytes = mean_bytes + word_bytes + unit_bytes<VN>;
 
 struct MomentArguments {
   const std::uint32_t* words[2];
@@ -52,54 +70,62 @@ struct MomentArguments {
   MomentSums sums;
 };
 
-__device__ inline void copy_async(void* to, const void* from) {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
-      "l"(from)
-      : "memory");
-}
+// Rows as they come from memory, by the copy engine: one thread asks, all wait.
+class Arrivals {
+ public:
+  __device__ explicit Arrivals(std::uint64_t* barriers)
+      : barriers_(static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers))) {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < stages; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_ + 8 * i));
+      asm volatile("fence.mbarrier_init.release.cluster;");
+    }
+    __syncthreads();
+  }
+  __device__ void expect(int stage, int bytes) const {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barriers_ + 8 * stage), "r"(bytes));
+  }
+  __device__ void copy(int stage, void* to, const void* from, int bytes) const {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
+                 "l"(from), "r"(bytes), "r"(barriers_ + 8 * stage)
+                 : "memory");
+  }
+  __device__ void wait(int stage, int parity) const {
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra again; }" ::"r"(
+                     barriers_ + 8 * stage),
+                 "r"(parity)
+                 : "memory");
+  }
+
+ private:
+  std::uint32_t barriers_;
+};
 
 // Sums over rows of one slab of visible units and 128 hidden ones. Two warpgroups have 64 hidden units each; rows come
-// in chunks of 64: means of hidden units are copied to shared memory as they are, bits of visible ones expanded to
-// fp16.
+// in chunks of 64: means of hidden units as they are, bits of visible ones expanded to fp16.
 template <int VN>
 __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__ MomentArguments args) {
   extern __shared__ __align__(128) unsigned char shared[];
-  const int slab = blockIdx.x, tile = blockIdx.y, split = blockIdx.z, side = split / (moment_splits / 2);
-  const int half = split % (moment_splits / 2), pieces = moment_splits / 2;
+  __shared__ __align__(8) std::uint64_t barriers[stages];
+  const Arrivals arrivals(barriers);
+  const int slab = blockIdx.x, tile = blockIdx.y, split = blockIdx.z, slabs = gridDim.x, tiles = gridDim.y;
+  const int pieces = moment_splits / 2, side = split / pieces, own = split % pieces;
   const int rows = args.rows[side], chunks = (rows + chunk_rows - 1) / chunk_rows;
-  const int first = chunks * half / pieces, end = chunks * (half + 1) / pieces;
+  const int first = chunks * own / pieces, count = chunks * (own + 1) / pieces - first;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warpgroup = warp / 4;
-  const std::uint32_t* words = args.words[side];
-  const __half* means = args.means[side];
 
-  const auto stage = [&](int chunk) { return shared + (chunk - first) % stages * stage_bytes<VN>; };
-  // Eight lanes copy eight rows of eight hidden units, a piece of 128 bytes.
-  const auto copy_means = [&](int chunk) {
-    const int row = chunk * chunk_rows + warp * 8 + lane % 8;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int eight = 4 * i + lane / 8;
-      copy_async(stage(chunk) + (warp * 16 + eight) * 128 + lane % 8 * 16,
-                 means + static_cast<std::size_t>(row) * args.hidden + tile * hidden_tile + eight * 8);
-    }
+  const auto stage_of = [&](int i) { return shared + i % stages * stage_bytes<VN>; };
+  const auto ask_for = [&](int i) {
+    const std::size_t row = static_cast<std::size_t>(first + i) * chunk_rows;
+    arrivals.expect(i % stages, mean_bytes + word_bytes);
+    arrivals.copy(i % stages, stage_of(i) + mean_bytes, args.words[side] + row * row_words, word_bytes);
+    arrivals.copy(i % stages, stage_of(i), args.means[side] + mean_place(row, tile * hidden_tile, args.hidden),
+                  mean_bytes);
   };
+  if (threadIdx.x == 0)
+    for (int i = 0; i < min(ahead, count); ++i) ask_for(i);
+
   const int bit_lane = lane % 2 + lane / 16 * 2, bit_row = warp * 8 + lane / 2 % 8;
-  // Chains that fill up the last tile are no rows.
-  const auto word_of = [&](int chunk) {
-    const int row = chunk * chunk_rows + bit_row;
-    return row < rows ? words[static_cast<std::size_t>(row) * row_words + bit_lane * team + slab] : 0;
-  };
-  std::uint32_t next[2] = {0, 0};
-#pragma unroll
-  for (int ahead = 0; ahead < 2; ++ahead) {
-    if (first + ahead < end) {
-      copy_means(first + ahead);
-      next[ahead] = word_of(first + ahead);
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
-  }
-
   float sums[VN / 2];
   std::uint32_t counts[VN / 8];  // of the bits at places p and p + 16
 #pragma unroll
@@ -107,14 +133,15 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
   float mean_sums[32];
 #pragma unroll
   for (int i = 0; i < 32; ++i) mean_sums[i] = 0;
-  const int tiles = gridDim.y;
 
 #pragma unroll 1
-  for (int chunk = first; chunk < end; ++chunk) {
-    const std::uint32_t word = next[0];
-    next[0] = next[1];
-    unsigned char* const mean_stage = stage(chunk);
-    unsigned char* const unit_stage = mean_stage + mean_bytes;
+  for (int i = 0; i < count; ++i) {
+    unsigned char* const mean_stage = stage_of(i);
+    unsigned char* const unit_stage = mean_stage + mean_bytes + word_bytes;
+    arrivals.wait(i % stages, i / stages % 2);
+    std::uint32_t word =
+        reinterpret_cast<const std::uint32_t*>(mean_stage + mean_bytes)[bit_row * row_words + bit_lane * team + slab];
+    if ((first + i) * chunk_rows + bit_row >= rows) word = 0;  // chains that fill up the last tile are no rows
 #pragma unroll
     for (int step = 0; step < VN / 16; ++step) {
       const uint2 four =
@@ -123,38 +150,33 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
       *reinterpret_cast<uint2*>(unit_stage + (warp * (VN / 8) + eight) * 128 + lane / 2 % 8 * 16 + bit_lane % 2 * 8) =
           four;
     }
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
-    // The stage two ahead was multiplied two chunks ago, which both warpgroups have waited for.
-    if (chunk + 2 < end) {
-      copy_means(chunk + 2);
-      next[1] = word_of(chunk + 2);
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    // The stage that is asked for was multiplied two chunks ago, which both warpgroups have waited for.
+    if (threadIdx.x == 0 && i + ahead < count) ask_for(i + ahead);
     const std::uint64_t a = turned_descriptor(mean_stage + warpgroup * 8 * 128, 16 * 128, 128);
     const std::uint64_t b = turned_descriptor(unit_stage, VN / 8 * 128, 128);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < chunk_rows / 16; ++k)
-      wgmma_turned<VN>(sums, a + k * (2 * 16 * 128 / 16), b + k * (2 * VN / 8 * 128 / 16), chunk - first + k);
+      wgmma_turned<VN>(sums, a + k * (2 * 16 * 128 / 16), b + k * (2 * VN / 8 * 128 / 16), i + k);
     wgmma_commit();
-    // Tiles share the counting of visible units, and the first slab adds up hidden ones.
-    if ((chunk - first) % tiles == tile) {
+    // Tiles share the counting of visible units, and slabs the adding up of hidden ones.
+    if (i % tiles == tile) {
 #pragma unroll
-      for (int i = 0; i < VN / 8; ++i) counts[i] += word >> i & 0x00010001u;
+      for (int p = 0; p < VN / 8; ++p) counts[p] += word >> p & 0x00010001u;
     }
-    if (slab == 0) {
+    if (i % slabs == slab) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int part = 0; part < 4; ++part) {
         const uint4 eight =
-            *reinterpret_cast<const uint4*>(mean_stage + (warp * 16 + 4 * i + lane / 8) * 128 + lane % 8 * 16);
+            *reinterpret_cast<const uint4*>(mean_stage + (warp * 16 + 4 * part + lane / 8) * 128 + lane % 8 * 16);
         const std::uint32_t pairs[4] = {eight.x, eight.y, eight.z, eight.w};
 #pragma unroll
         for (int pair = 0; pair < 4; ++pair) {
           const float2 both = __half22float2(*reinterpret_cast<const __half2*>(&pairs[pair]));
-          mean_sums[8 * i + 2 * pair] += both.x;
-          mean_sums[8 * i + 2 * pair + 1] += both.y;
+          mean_sums[8 * part + 2 * pair] += both.x;
+          mean_sums[8 * part + 2 * pair + 1] += both.y;
         }
       }
     }
@@ -162,7 +184,6 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
   }
   wgmma_wait<0>();
 
-  const bool empty = first == end;
   float* products = args.sums.products + static_cast<std::size_t>(split) * args.hidden * args.visible;
 #pragma unroll
   for (int j = 0; j < VN / 8; ++j)
@@ -171,7 +192,7 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
       const int hidden = tile * hidden_tile + warp * 16 + lane / 4 + 8 * row;
       *reinterpret_cast<float2*>(products + static_cast<std::size_t>(hidden) * args.visible + slab * VN + 8 * j +
                                  lane % 4 * 2) =
-          empty ? make_float2(0, 0) : make_float2(sums[4 * j + 2 * row], sums[4 * j + 2 * row + 1]);
+          count == 0 ? make_float2(0, 0) : make_float2(sums[4 * j + 2 * row], sums[4 * j + 2 * row + 1]);
     }
 
   __syncthreads();
@@ -193,7 +214,6 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
     for (int w = 0; w < 8; ++w) total += across[w * VN + unit];
     args.sums.visible[static_cast<std::size_t>(split * tiles + tile) * args.visible + slab * VN + unit] = total;
   }
-  if (slab != 0) return;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < 32; ++i) {
@@ -205,14 +225,18 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
   for (int unit = threadIdx.x; unit < hidden_tile; unit += blockDim.x) {
     float total = 0;
     for (int w = 0; w < 8; ++w) total += across[w * hidden_tile + unit];
-    args.sums.hidden[static_cast<std::size_t>(split) * args.hidden + tile * hidden_tile + unit] = total;
+    args.sums.hidden[static_cast<std::size_t>(split * slabs + slab) * args.hidden + tile * hidden_tile + unit] = total;
   }
 }
 
 constexpr int block_visible = 16, block_hidden = 64;  // of the weights, by one block of threads
 
-__device__ inline float at_place(const Coefficients& c, int row, int column, float missing) {
-  return c.values == nullptr ? missing : c.values[row * c.row_stride + column * c.column_stride];
+// Four of a row, from a place whose column is a multiple of four.
+__device__ inline float4 four_of(const Coefficients& c, int row, int column, float missing) {
+  if (c.values == nullptr) return make_float4(missing, missing, missing, missing);
+  const float* from = c.values + row * c.row_stride + column * c.column_stride;
+  if (c.column_stride == 1) return *reinterpret_cast<const float4*>(from);
+  return make_float4(from[0], from[c.column_stride], from[2 * c.column_stride], from[3 * c.column_stride]);
 }
 
 // The difference of two means, from the sums of all pieces.
@@ -256,32 +280,39 @@ __global__ void __launch_bounds__(256) weights_kernel(const __grid_constant__ Le
     if (blockIdx.y == 0 && unit < step.visible) step.unary_gradient[unit] = visible_gradient[thread];
   } else if (thread >= 64 && thread < 64 + block_hidden) {
     const int unit = first_hidden + thread - 64;
-    hidden_gradient[thread - 64] =
-        mean_difference(step.sums.hidden, moment_splits, hidden_padded, unit, step.data_share, step.model_share);
+    hidden_gradient[thread - 64] = mean_difference(step.sums.hidden, moment_splits * step.shape.visible_slabs,
+                                                   hidden_padded, unit, step.data_share, step.model_share);
     if (blockIdx.x == 0 && unit < step.hidden) step.unary_gradient[step.visible + unit] = hidden_gradient[thread - 64];
   }
   __syncthreads();
   const int i = thread / 16, j = thread % 16 * 4, v = first_visible + i;
-  float row_sum = 0, column_sum[4];
-  for (int e = 0; e < 4; ++e) {
-    const int h = first_hidden + j + e;
-    column_sum[e] = 0;
-    float weight = 0;
-    if (v < step.visible && h < step.hidden) {
-      const std::int64_t place = static_cast<std::int64_t>(v) * step.hidden + h;
-      const float on_visible = at_place(step.on_visible, v, h, 0), on_hidden = at_place(step.on_hidden, v, h, 0);
-      weight = step.weights[place];
-      const float direction = (gradient[j + e][i] - step.decay * weight - on_visible * visible_gradient[i] -
-                               on_hidden * hidden_gradient[j + e]) *
-                              at_place(step.precision, v, h, 1);
-      weight += step.rate_weights * direction;
-      step.weights[place] = weight;
-      step.average_weights[place] += step.average_weight * (weight - step.average_weights[place]);
-      row_sum += on_visible * direction;
-      column_sum[e] = on_hidden * direction;
-    }
-    fresh[i][j + e] = weight;
+  float row_sum = 0, column_sum[4] = {0, 0, 0, 0}, weight[4] = {0, 0, 0, 0};
+  // Widths are multiples of four, so that four units are there or not together.
+  if (v < step.visible && first_hidden + j < step.hidden) {
+    const std::int64_t place = static_cast<std::int64_t>(v) * step.hidden + first_hidden + j;
+    const float4 old_weight = *reinterpret_cast<const float4*>(step.weights + place);
+    const float4 old_average = *reinterpret_cast<const float4*>(step.average_weights + place);
+    const float4 on_visible = four_of(step.on_visible, v, first_hidden + j, 0),
+                 on_hidden = four_of(step.on_hidden, v, first_hidden + j, 0),
+                 precision = four_of(step.precision, v, first_hidden + j, 1);
+    float average[4];
+    const auto one = [&](int e, float w, float m, float alpha, float beta, float factor) {
+      const float direction =
+          (gradient[j + e][i] - step.decay * w - alpha * visible_gradient[i] - beta * hidden_gradient[j + e]) * factor;
+      weight[e] = w + step.rate_weights * direction;
+      average[e] = m + step.average_weight * (weight[e] - m);
+      row_sum += alpha * direction;
+      column_sum[e] = beta * direction;
+    };
+    one(0, old_weight.x, old_average.x, on_visible.x, on_hidden.x, precision.x);
+    one(1, old_weight.y, old_average.y, on_visible.y, on_hidden.y, precision.y);
+    one(2, old_weight.z, old_average.z, on_visible.z, on_hidden.z, precision.z);
+    one(3, old_weight.w, old_average.w, on_visible.w, on_hidden.w, precision.w);
+    *reinterpret_cast<float4*>(step.weights + place) = make_float4(weight[0], weight[1], weight[2], weight[3]);
+    *reinterpret_cast<float4*>(step.average_weights + place) =
+        make_float4(average[0], average[1], average[2], average[3]);
   }
+  for (int e = 0; e < 4; ++e) fresh[i][j + e] = weight[e];
   for (int away = 1; away < 16; away *= 2) row_sum += __shfl_xor_sync(~0u, row_sum, away);
   if (thread % 16 == 0) step.row_sums[blockIdx.y * visible_padded + v] = row_sum;
   for (int e = 0; e < 4; ++e) {
@@ -321,8 +352,15 @@ __global__ void __launch_bounds__(256) weights_kernel(const __grid_constant__ Le
   }
 }
 
-// One warp a unit: its row of the inverse covariance times the gradient, and what its weights' step adds.
-__global__ void __launch_bounds__(256) biases_kernel(const __grid_constant__ LearnStep step) {
+// One warp a unit: its row of the inverse covariance times the gradient, and what its weights' step adds. Blocks beyond
+// those draw the next batch, which has nothing to do with it and would be a launch of its own.
+__global__ void __launch_bounds__(batch_threads)
+    biases_kernel(const __grid_constant__ LearnStep step, const __grid_constant__ BatchArguments batch,
+                  int own_blocks) {
+  if (static_cast<int>(blockIdx.x) >= own_blocks) {
+    draw_word(batch, (blockIdx.x - own_blocks) * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
+    return;
+  }
   const int unit = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32, all = step.visible + step.hidden;
   if (unit >= all) return;
   const bool visible = unit < step.visible;
@@ -332,6 +370,7 @@ __global__ void __launch_bounds__(256) biases_kernel(const __grid_constant__ Lea
   if (step.inverse != nullptr) {
     const float4* row = reinterpret_cast<const float4*>(step.inverse + static_cast<std::int64_t>(unit) * all);
     const float4* gradient = reinterpret_cast<const float4*>(step.unary_gradient);
+#pragma unroll 6
     for (int k = lane; k < all / 4; k += 32) {
       const float4 x = row[k], y = gradient[k];
       product += x.x * y.x + x.y * y.y + (x.z * y.z + x.w * y.w);
@@ -360,8 +399,7 @@ __global__ void __launch_bounds__(256) biases_kernel(const __grid_constant__ Lea
 template <int VN>
 void launch_moments(const WalkShape& shape, const MomentArguments& args, Stream stream) {
   constexpr int bytes = stages * stage_bytes<VN>;
-  check(cudaFuncSetAttribute(moments_kernel<VN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "shared memory of moments");
+  allow_shared_memory(moments_kernel<VN>, bytes);
   const auto tiles = static_cast<unsigned>(MomentSums::visible_parts(shape));
   moments_kernel<VN>
       <<<dim3(static_cast<unsigned>(shape.visible_slabs), tiles, moment_splits), 256, bytes, stream>>>(args);
@@ -369,9 +407,17 @@ void launch_moments(const WalkShape& shape, const MomentArguments& args, Stream 
 
 }  // namespace
 
-void draw_batch(const Key& key, const ByteRows& from, int slab, std::uint32_t* words, Stream stream) {
-  const std::int64_t padded = padded_rows(from.count), threads = padded * row_words;
-  draw_batch_kernel<<<static_cast<unsigned>((threads + 255) / 256), 256, 0, stream>>>(key, from, padded, slab, words);
+namespace {
+
+BatchArguments arguments_of(const BatchToDraw& batch) {
+  return {batch.key, batch.from, padded_rows(batch.from.count), batch.slab, batch.words};
+}
+
+}  // namespace
+
+void draw_batch(const BatchToDraw& batch, Stream stream) {
+  const BatchArguments args = arguments_of(batch);
+  draw_batch_kernel<<<static_cast<unsigned>(batch_blocks(args)), batch_threads, 0, stream>>>(args);
   check_launch("drawing a batch");
 }
 
@@ -404,12 +450,14 @@ LearnRoom learn_room(const WalkShape& shape) {
   return {.row_sums = hidden / block_hidden * visible, .column_sums = visible / block_visible * hidden};
 }
 
-void learn(const LearnStep& step, Stream stream) {
+void learn(const LearnStep& step, const BatchToDraw* next, Stream stream) {
   const unsigned visible = static_cast<unsigned>(team * step.shape.visible_slab / block_visible),
                  hidden = static_cast<unsigned>(team * step.shape.hidden_slab / block_hidden);
   weights_kernel<<<dim3(visible, hidden), 256, 0, stream>>>(step);
   check_launch("a step of the weights");
-  biases_kernel<<<static_cast<unsigned>((step.visible + step.hidden + 7) / 8), 256, 0, stream>>>(step);
+  const BatchArguments batch = next == nullptr ? BatchArguments{Key(0), {}, 0, 0, nullptr} : arguments_of(*next);
+  const int own = (step.visible + step.hidden + 7) / 8, more = next == nullptr ? 0 : batch_blocks(batch);
+  biases_kernel<<<static_cast<unsigned>(own + more), batch_threads, 0, stream>>>(step, batch, own);
   check_launch("a step of the biases");
 }
 

@@ -1,4 +1,4 @@
-// An update of a binary RBM on a GPU in four launches beside the walk of its chains (rbm_walk.h): a batch drawn as
+// An update of a binary RBM on a GPU in three launches beside the walk of its chains (rbm_walk.h): a batch drawn as
 // bits, moments of data and chains on tensor cores, and the step along a factorized metric with everything that follows
 // from new weights.
 //
@@ -11,17 +11,25 @@
 
 namespace harmonium::cuda {
 
-// Rows of bytes drawn as bits, 1 with probability byte·scale (the numbers of sample_bernoulli), as words of a walk.
-void draw_batch(const Key& key, const ByteRows& from, int slab, std::uint32_t* words, Stream stream);
+// Rows of bytes to be drawn as bits, 1 with probability byte·scale (the numbers of sample_bernoulli), as words of a
+// walk.
+struct BatchToDraw {
+  Key key;
+  ByteRows from;
+  int slab;
+  std::uint32_t* words;
+};
+void draw_batch(const BatchToDraw& batch, Stream stream);
 
 inline constexpr int moment_splits = 4;  // pieces of the rows that are added up apart: two of data, two of chains
 
 // Buffers of sums over rows; the first half of the pieces is of data, the second of chains.
 struct MomentSums {
   float* products;  // moment_splits × hidden × visible, both padded to whole slabs: Σ x h
-  float* hidden;    // moment_splits × hidden padded
+  float* hidden;    // moment_splits · hidden_parts × hidden padded
   float* visible;   // moment_splits · visible_parts × visible padded
 
+  [[nodiscard]] static std::int64_t hidden_parts(const WalkShape& shape) { return shape.visible_slabs; }
   [[nodiscard]] static std::int64_t visible_parts(const WalkShape& shape) { return team * shape.hidden_slab / 128; }
 };
 
@@ -34,7 +42,7 @@ struct RowsOfMoments {
 void sum_moments(const WalkShape& shape, const RowsOfMoments& data, const RowsOfMoments& chains, const MomentSums& sums,
                  Stream stream);
 
-// A matrix (visible × hidden) that may be a repeated row or column, or missing.
+// A matrix (visible × hidden) that may be a repeated row or column, or missing. Rows begin at multiples of 16 bytes.
 struct Coefficients {
   const float* values = nullptr;
   std::int64_t row_stride = 0, column_stride = 0;
@@ -62,7 +70,8 @@ struct LearnRoom {
 };
 [[nodiscard]] LearnRoom learn_room(const WalkShape& shape);
 
-// gradient = data − model moments; direction = metric⁻¹ gradient; parameters += rates · direction; averages follow.
-void learn(const LearnStep& step, Stream stream);
+// gradient = data − model moments; direction = metric⁻¹ gradient; parameters += rates · direction; averages follow. The
+// next batch is drawn beside it, where one is given.
+void learn(const LearnStep& step, const BatchToDraw* next, Stream stream);
 
 }  // namespace harmonium::cuda

@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -78,7 +79,7 @@ template <int N>
 __device__ inline void store_means(__half* table, int rows, std::uint32_t row, int rank, int j, int lane, float4 t) {
   const auto mean = [](float x) { return reciprocal_fast(1 + exp2_fast(x)); };
   const bool there = row < rows;
-  *reinterpret_cast<uint2*>(table + static_cast<std::size_t>(row) * (team * N) + rank * N + 16 * j + 4 * lane) =
+  *reinterpret_cast<uint2*>(table + mean_place(row, rank * N + 16 * j + 4 * lane, team * N)) =
       there ? make_uint2(two_halves(mean(t.x), mean(t.y)), two_halves(mean(t.z), mean(t.w))) : make_uint2(0, 0);
 }
 
@@ -350,8 +351,7 @@ Kernel kernel_of(const WalkShape& shape, Order order) {
     return found != nullptr;
   });
   if (found == nullptr) throw std::runtime_error("no walk is compiled for this shape");
-  check(cudaFuncSetAttribute(found, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes(shape))),
-        "shared memory of a walk");
+  allow_shared_memory(found, static_cast<int>(shared_bytes(shape)));
   return found;
 }
 
@@ -403,13 +403,38 @@ WalkShape walk_shape(int visible, int hidden) {
   return found;
 }
 
-int walk_teams(const WalkShape& shape) {
-  int device = 0, processors = 0, major = 0, shared = 0;
+namespace {
+
+// What a walk asks of a device, once: the answer takes as long as a launch.
+struct DeviceFacts {
+  int processors = 0, major = 0, shared = 0;
+};
+
+DeviceFacts device_facts() {
+  static std::mutex mutex;
+  static std::map<int, DeviceFacts> known;
+  int device = 0;
   check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking about the device");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking about the device");
-  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking about the device");
-  return major == 9 && static_cast<std::size_t>(shared) >= shared_bytes(shape) + 64 ? processors / team : 0;
+  const std::lock_guard lock(mutex);
+  const auto [entry, fresh] = known.try_emplace(device);
+  if (fresh) {
+    const auto ask = [&](int& answer, cudaDeviceAttr what) {
+      check(cudaDeviceGetAttribute(&answer, what, device), "asking about the device");
+    };
+    ask(entry->second.major, cudaDevAttrComputeCapabilityMajor);
+    ask(entry->second.processors, cudaDevAttrMultiProcessorCount);
+    ask(entry->second.shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  }
+  return entry->second;
+}
+
+}  // namespace
+
+int walk_teams(const WalkShape& shape) {
+  const DeviceFacts facts = device_facts();
+  return facts.major == 9 && static_cast<std::size_t>(facts.shared) >= shared_bytes(shape) + 64
+             ? facts.processors / team
+             : 0;
 }
 
 void arrange_weights(const WalkShape& shape, const float* weights, int visible, int hidden, std::int64_t stride,

@@ -41,7 +41,8 @@ struct LayerOfWalk {
   const float* slope = nullptr;  // annealing: target's bias − base's
 };
 
-// σ(field) of hidden units, fp16: padded_rows × team·hidden_slab, zero beyond the rows and units there are.
+// σ(field) of hidden units, fp16: padded_rows × team·hidden_slab, in the order of mean_place(), zero beyond the rows
+// and units there are.
 struct Means {
   void* table = nullptr;
 };
