@@ -4,6 +4,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/likelihood/path_walk.h"
 #include "harmonium/samplers/gibbs.h"
 
 namespace harmonium {
@@ -34,10 +35,12 @@ struct Crowd {
   }
 };
 
+Key key_of_step(const Key& key, std::int64_t step) { return key.fold_in(1).fold_in(static_cast<std::uint64_t>(step)); }
+
 // Both ways a path of K places is walked in K steps.
 void take_step(const AnnealingPath& path, Way way, Crowd& crowd, const Key& key) {
   const std::int64_t all = path.steps(), k = crowd.step + 1;
-  const Key step_key = key.fold_in(1).fold_in(static_cast<std::uint64_t>(k));
+  const Key step_key = key_of_step(key, k);
   if (way == Way::up) {
     path.move(crowd.state, k - 1, k, step_key, crowd.log_weights);
   } else {
@@ -49,6 +52,21 @@ void take_step(const AnnealingPath& path, Way way, Crowd& crowd, const Key& key)
   crowd.step = k;
 }
 
+// The same steps, as many as are taken at once.
+void take_steps(const AnnealingPath& path, Way way, PathWalk& walk, Crowd& crowd, const Key& key) {
+  const std::int64_t all = path.steps(), end = std::min(crowd.step + PathWalk::steps_at_once, all);
+  const auto place = [&](std::int64_t step) { return way == Way::up ? step : all - step; };
+  std::vector<std::int64_t> places = {place(crowd.step)};
+  std::vector<Key> keys;
+  while (crowd.step < end) {
+    ++crowd.step;
+    places.push_back(place(crowd.step));
+    keys.push_back(key_of_step(key, crowd.step));
+  }
+  walk.go(places, keys, crowd.log_weights);
+  wait_for_device(crowd.log_weights);  // so that progress is not told of what was only begun
+}
+
 }  // namespace
 
 at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
@@ -57,11 +75,14 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
   require(chains >= 1, "annealing needs at least one chain, not {}", chains);
   require(options.chains_at_once >= 1, "annealing needs at least one chain at once, not {}", options.chains_at_once);
   const Key root = Key(options.seed).fold_in(way == Way::up ? 0xA15 : 0x4A15E);
-  const std::int64_t groups = (chains + options.chains_at_once - 1) / options.chains_at_once, steps = path.steps();
+  const std::unique_ptr<PathWalk> walk = options.observe ? nullptr : PathWalk::make(path);
+  const std::int64_t at_once =
+      walk == nullptr ? options.chains_at_once : std::max(options.chains_at_once, PathWalk::chains_at_once);
+  const std::int64_t groups = (chains + at_once - 1) / at_once, steps = path.steps();
   std::vector<at::Tensor> weights;
   for (std::int64_t group = 0; group < groups; ++group) {
-    const std::int64_t first = group * options.chains_at_once;
-    const std::int64_t count = std::min(options.chains_at_once, chains - first);
+    const std::int64_t first = group * at_once;
+    const std::int64_t count = std::min(at_once, chains - first);
     const Key key = root.fold_in(static_cast<std::uint64_t>(group));
     const std::string name = format("{}-{}", options.name, group);
     Crowd crowd;
@@ -73,12 +94,21 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
       crowd.state = start(first, count, key.fold_in(0));
       crowd.log_weights = at::zeros({count}, path.target().options(at::kDouble));
     }
+    bool walking = false;
     const auto keep = [&] {
+      if (walking) crowd.state = walk->state();
       if (options.journal != nullptr) options.journal->keep(name, crowd.tensors(path.kept(), crowd.step == steps));
     };
     try {
       while (crowd.step < steps) {
-        take_step(path, way, crowd, key);
+        // The first step down is another one.
+        if (walk == nullptr || (way == Way::down && crowd.step == 0)) {
+          take_step(path, way, crowd, key);
+        } else {
+          if (!walking) walk->start(crowd.state);
+          walking = true;
+          take_steps(path, way, *walk, crowd, key);
+        }
         if (options.observe) options.observe(crowd.step, crowd.log_weights);
         if (options.journal != nullptr && (crowd.step == steps || options.journal->due())) keep();
         if (options.progress) options.progress(group * steps + crowd.step, groups * steps);

@@ -32,7 +32,6 @@ class AnnealingPath {
   // every row's log-weight, then makes a Gibbs sweep under `to` (summed layers, then kept ones).
   void move(State& state, std::int64_t from, std::int64_t to, const Key& key, at::Tensor& log_weights) const;
 
- private:
   struct Line {
     BoltzmannMachine start, end;
     std::vector<Unit::Parameters> slope;  // d θ_layer / dt
@@ -42,7 +41,13 @@ class AnnealingPath {
     [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double t) const;
     [[nodiscard]] BoltzmannMachine at(double t) const;
   };
+  // The only line of a path without knots in between whose weights grow from zero; else null.
+  [[nodiscard]] const Line* straight_line() const {
+    return lines_.size() == 1 && lines_[0].weights_grow_from_zero ? &lines_[0] : nullptr;
+  }
+  [[nodiscard]] const std::vector<double>& places() const { return places_; }
 
+ private:
   BaseModel base_;
   std::vector<Line> lines_;
   std::vector<double> places_;

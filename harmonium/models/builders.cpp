@@ -1,7 +1,10 @@
 #include "harmonium/models/builders.h"
 
+#include <algorithm>
+
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/units/bernoulli.h"
 
 namespace harmonium {
 
@@ -56,6 +59,13 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
     for (std::size_t j = 0; j < names.size(); ++j) parameters[names[j]].copy_(values[j]);
   }
   machine.constrain_();
+}
+
+bool is_binary_rbm(const BoltzmannMachine& machine) {
+  const auto& edges = machine.topology().edges;
+  const auto binary = [](const Layer& layer) { return dynamic_cast<const Bernoulli*>(layer.unit.get()) != nullptr; };
+  return machine.layers().size() == 2 && edges.size() == 1 && edges[0].lower == 0 && edges[0].upper == 1 &&
+         std::ranges::all_of(machine.layers(), binary);
 }
 
 }  // namespace harmonium

@@ -33,4 +33,7 @@ namespace harmonium {
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
                 const std::vector<std::vector<at::Tensor>>& data_moments = {});
 
+// Two layers of binary units and one edge from the first to the second: what has kernels of its own on a device.
+[[nodiscard]] bool is_binary_rbm(const BoltzmannMachine& machine);
+
 }  // namespace harmonium

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/rbm_chains.h"
+#include "harmonium/models/builders.h"
 #include "harmonium/samplers/single_site.h"
 
 namespace harmonium {
@@ -61,6 +63,29 @@ void on_coded(State& state, Work work) {
   state = coded.plain();
 }
 
+// Whether sweeps of a machine are walks of a binary RBM's chains on a device, and those. Layers are drawn in the order
+// of blocks, which is that of layers.
+bool walks_on_device(const BoltzmannMachine& machine, const State& state) {
+  return is_binary_rbm(machine) && state.layers[1].defined() &&
+         RbmChains::serve(machine.parameters()[machine.topology().edges[0].weights]);
+}
+
+void walk_on_device(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps) {
+  const at::Tensor weights = machine.parameters()[machine.topology().edges[0].weights].contiguous(),
+                   visible = machine.layer_parameters(0)[0].contiguous(),
+                   hidden = machine.layer_parameters(1)[0].contiguous();
+  RbmChains chains(weights, state.rows());
+  chains.arrange(weights);
+  chains.set({}, state.layers[1]);
+  std::vector<StepKeys> keys;
+  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
+    const Key own = key.fold_in(static_cast<std::uint64_t>(sweep));
+    keys.push_back({own.fold_in(0).bits(), own.fold_in(1).bits()});
+  }
+  chains.sweep({weights, visible, hidden}, keys);
+  state.layers = {chains.visible(), chains.hidden()};
+}
+
 // `visit` sees the end of the walk and the fields of the block drawn last, before the state is made numbers again.
 template <class Visit>
 void walk(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps, Visit visit) {
@@ -81,6 +106,10 @@ Fields sample_layers(const BoltzmannMachine& machine, State& state, const Key& k
 
 void gibbs(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps,
            const LayerSet& clamped) {
+  if (sweeps > 0 && clamped.empty() && walks_on_device(machine, state)) {
+    walk_on_device(machine, state, key, sweeps);
+    return;
+  }
   on_coded(state, [&](CodedState& coded) { sweep_blocks(machine, coded, key, sweeps, clamped, nullptr); });
 }
 
