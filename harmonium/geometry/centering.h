@@ -30,6 +30,7 @@ class Centering final : public Metric {
   void observe(const Observation& observation) override;
   void refit() override {}
   [[nodiscard]] Direction solve(const Moments& gradient) const override { return gaussian_.solve(gradient); }
+  [[nodiscard]] const FactorizedGaussian* factorized() const override { return &gaussian_; }
   [[nodiscard]] at::Tensor to_dense() const override { return gaussian_.to_dense(); }
   [[nodiscard]] double log_det() const override { return gaussian_.log_det(); }
   [[nodiscard]] std::int64_t parameter_count() const override;

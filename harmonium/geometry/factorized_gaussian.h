@@ -29,6 +29,11 @@ class FactorizedGaussian {
   void set_unary(at::Tensor variances_or_factor);
   void set_regression(std::size_t edge, Regression regression);
 
+  [[nodiscard]] const at::Tensor& unary() const { return unary_; }
+  [[nodiscard]] const Regression& regression(std::size_t edge) const { return regressions_[edge]; }
+  // 1/s²; undefined: one.
+  [[nodiscard]] const at::Tensor& precision(std::size_t edge) const { return precision_[edge]; }
+
   [[nodiscard]] Direction solve(const Moments& gradient) const;
   [[nodiscard]] at::Tensor to_dense() const;  // float64
   [[nodiscard]] double log_det() const;

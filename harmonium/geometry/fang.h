@@ -34,6 +34,10 @@ class Fang final : public Metric {
   // A covariance that is not positive definite is damped ten times more, as often as it takes, and noted.
   void refit() override;
   [[nodiscard]] Direction solve(const Moments& gradient) const override { return gaussian_.solve(gradient); }
+  [[nodiscard]] bool wants_moments() const override { return false; }
+  [[nodiscard]] const FactorizedGaussian* factorized() const override {
+    return parents_ == FangParents::own ? &gaussian_ : nullptr;
+  }
   [[nodiscard]] at::Tensor to_dense() const override { return gaussian_.to_dense(); }
   [[nodiscard]] double log_det() const override { return gaussian_.log_det(); }
   [[nodiscard]] std::int64_t parameter_count() const override;

@@ -40,6 +40,8 @@ struct Cadence {
   std::int64_t observe_every = 1, refit_every = 1;
 };
 
+class FactorizedGaussian;
+
 class Metric {
  public:
   virtual ~Metric() = default;
@@ -48,7 +50,8 @@ class Metric {
   [[nodiscard]] virtual Cadence cadence() const { return {}; }
   // False when it is the same whatever is observed.
   [[nodiscard]] virtual bool wants_observations() const { return true; }
-  // False when an observation's two moments are all it looks at.
+  // False when it does not look at an observation's two moments, and when they are all it looks at.
+  [[nodiscard]] virtual bool wants_moments() const { return true; }
   [[nodiscard]] virtual bool wants_statistics() const { return true; }
   // True when observations must come from an enumeration of the model's states and not from particles.
   [[nodiscard]] virtual bool wants_enumeration() const { return false; }
@@ -57,6 +60,8 @@ class Metric {
   // Brings derived quantities (factorizations) up to date with what was observed.
   virtual void refit() = 0;
   [[nodiscard]] virtual Direction solve(const Moments& gradient) const = 0;
+  // The graphical model that solve() solves, where there is one over the products' own units; else null.
+  [[nodiscard]] virtual const FactorizedGaussian* factorized() const { return nullptr; }
   // Ĝ itself, dim(g) × dim(g), in the order of Moments::flatten(), float64; for small machines.
   [[nodiscard]] virtual at::Tensor to_dense() const = 0;
   [[nodiscard]] virtual double log_det() const = 0;

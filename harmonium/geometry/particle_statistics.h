@@ -17,7 +17,7 @@ struct ParticleSource {
   std::function<Particles()> drawn, expected;
 };
 
-class ParticleStatistics final : public ModelStatistics {
+class ParticleStatistics : public ModelStatistics {
  public:
   ParticleStatistics(const Topology& topology, const Moments& shape, ParticleSource source)
       : index_(topology, shape), source_(std::move(source)) {}

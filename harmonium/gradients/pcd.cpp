@@ -8,14 +8,19 @@ void Pcd::begin(const BoltzmannMachine& machine, const Key& key) {
   if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
 }
 
+const State& Pcd::begun(const BoltzmannMachine& machine, const Key& key) {
+  begin(machine, key);
+  return particles_;
+}
+
 Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
   begin(machine, key);
-  return walk_and_average(machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
+  return walk_and_average(machine, particles_, key.fold_in(1), sweeps());
 }
 
 void Pcd::subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State&, const Key& key) {
   begin(machine, key);
-  walk_and_add_(gradient, -1, machine, particles_, key.fold_in(1), options_.sweeps_at(fraction_));
+  walk_and_add_(gradient, -1, machine, particles_, key.fold_in(1), sweeps());
 }
 
 NamedTensors Pcd::state() const {

@@ -16,6 +16,10 @@ class Pcd final : public NegativePhase {
   void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
                               const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }
+  // For those who walk the chains themselves: the chains, drawn if there are none yet, and where they have got to.
+  [[nodiscard]] const State& begun(const BoltzmannMachine& machine, const Key& key);
+  void set_particles(State particles) { particles_ = std::move(particles); }
+  [[nodiscard]] std::int64_t sweeps() const { return options_.sweeps_at(fraction_); }
   void at_fraction(double done) override { fraction_ = done; }
   [[nodiscard]] NamedTensors state() const override;
   void restore(const NamedTensors& tensors) override;

@@ -16,9 +16,10 @@ class Averaging {
   Averaging(const Moments& parameters, double time_scale) : average_(parameters.clone()), time_scale_(time_scale) {}
 
   // `update` counts from 0.
-  void observe(const Moments& parameters, std::int64_t update) {
-    const double weight = 1 / std::min(std::max(time_scale_, 1.0), static_cast<double>(update) + 1);
-    average_.lerp_(parameters, weight);
+  void observe(const Moments& parameters, std::int64_t update) { average_.lerp_(parameters, weight(update)); }
+  // Of the parameters after that update.
+  [[nodiscard]] double weight(std::int64_t update) const {
+    return 1 / std::min(std::max(time_scale_, 1.0), static_cast<double>(update) + 1);
   }
   [[nodiscard]] const Moments& average() const { return average_; }
   [[nodiscard]] Moments& average() { return average_; }

@@ -27,7 +27,7 @@ const at::Tensor& BatchStream::order(std::int64_t epoch) {
   return orders_.back().second;
 }
 
-std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
+at::Tensor BatchStream::rows_of(std::int64_t update) {
   const std::int64_t rows = data_.rows();
   std::vector<at::Tensor> pieces;
   for (std::int64_t position = update * options_.batch, left = options_.batch; left > 0;) {
@@ -36,12 +36,23 @@ std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
     position += take;
     left -= take;
   }
-  const at::Tensor chosen = pieces.size() == 1 ? pieces.front() : at::cat(pieces);
-  const Key key = key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update));
-  const bool bits_of_bytes = options_.binarization == Binarization::stochastic && options_.shrink == 0 &&
-                             data_.values.scalar_type() == at::kByte && data_.values.is_contiguous();
-  const at::Tensor values = bits_of_bytes ? sample_bernoulli(key, data_.values, chosen.contiguous(), data_.scale)
-                                          : binarize(shrunk(data_.gather(chosen)), options_.binarization, key);
+  return pieces.size() == 1 ? pieces.front() : at::cat(pieces);
+}
+
+bool BatchStream::from_bytes() const {
+  return options_.binarization == Binarization::stochastic && options_.shrink == 0 &&
+         data_.values.scalar_type() == at::kByte && data_.values.is_contiguous();
+}
+
+BatchStream::ByteBatch BatchStream::byte_batch(std::int64_t update) {
+  return {.bytes = data_.values, .rows = rows_of(update), .scale = data_.scale, .key = key_of(update)};
+}
+
+std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
+  const at::Tensor chosen = rows_of(update);
+  const Key key = key_of(update);
+  const at::Tensor values = from_bytes() ? sample_bernoulli(key, data_.values, chosen.contiguous(), data_.scale)
+                                         : binarize(shrunk(data_.gather(chosen)), options_.binarization, key);
   if (options_.classes == 0) return {values};
   return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
 }

@@ -10,16 +10,23 @@ void StepRule::penalize_(Moments& gradient, const Moments& parameters, const Top
   }
 }
 
-void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {
+StepRule::Rates StepRule::rates(std::int64_t update) const {
   const double factor = schedule_factor(options_.schedule, update, total_, options_.schedule_tau);
+  return {.weights = factor * options_.rate_weights,
+          .bias = factor * options_.rate_bias,
+          .weight_decay = options_.weight_decay};
+}
+
+void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {
+  const Rates rate = rates(update);
   Moments* target = &parameters;
   if (options_.momentum != 0) {
     if (velocity_.empty()) velocity_ = parameters.zeros_like();
     velocity_.mul_(options_.momentum);
     target = &velocity_;
   }
-  target->add_some_(direction.pairwise, factor * options_.rate_weights);
-  target->add_some_(direction.unary, factor * options_.rate_bias);
+  target->add_some_(direction.pairwise, rate.weights);
+  target->add_some_(direction.unary, rate.bias);
   if (target == &velocity_) parameters.add_(velocity_);
 }
 

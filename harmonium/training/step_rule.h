@@ -24,6 +24,11 @@ class StepRule {
 
   // Turns the gradient of the likelihood into that of the penalized likelihood.
   void penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const;
+  // What both come to without momentum and L1, for those who do a step themselves.
+  struct Rates {
+    double weights, bias, weight_decay;
+  };
+  [[nodiscard]] Rates rates(std::int64_t update) const;
   void apply_(Moments& parameters, const Direction& direction, std::int64_t update);
 
   [[nodiscard]] NamedTensors state() const;

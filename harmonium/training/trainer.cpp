@@ -9,6 +9,7 @@
 #include "harmonium/geometry/particle_statistics.h"
 #include "harmonium/gradients/positive_phase.h"
 #include "harmonium/training/enumerated_statistics.h"
+#include "harmonium/training/rbm_statistics.h"
 
 namespace harmonium {
 
@@ -31,6 +32,21 @@ NamedTensors under_prefix(const std::string& prefix, const NamedTensors& tensors
     if (name.starts_with(prefix)) result.emplace_back(name.substr(prefix.size()), value);
   return result;
 }
+
+// Products of statistics may be rounded to TF32 while this lives: they are averaged over many rows and updates, and
+// only shape the metric.
+class FastProducts {
+ public:
+  explicit FastProducts(at::Device device) : before_(at::globalContext().allowTF32CuBLAS()) {
+    if (device.is_cuda()) at::globalContext().setAllowTF32CuBLAS(true);
+  }
+  ~FastProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  FastProducts(const FastProducts&) = delete;
+  FastProducts& operator=(const FastProducts&) = delete;
+
+ private:
+  bool before_;
+};
 
 void copy_moments(Moments& target, const NamedTensors& source, const std::string& what) {
   for (const auto& [name, value] : target.entries()) {
@@ -62,6 +78,8 @@ Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<
         metric_->name(), negative_phase_->name(), error.what());
   }
   require(options.updates >= 1, "the number of updates must be at least 1, not {}", options.updates);
+  if (options.sparsity.cost == 0)
+    device_update_ = DeviceUpdate::make(machine_, batches_, *negative_phase_, *metric_, step);
   if (machine_.hidden().empty() && !negative_phase_->paired_with_batch()) all_data_ = moments_of_all_data();
 }
 
@@ -80,13 +98,22 @@ Moments Trainer::moments_of_all_data() const {
 
 void Trainer::step() {
   const Key key = key_.fold_in(static_cast<std::uint64_t>(update_));
+  negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
+  if (device_update_ != nullptr)
+    device_step(key);
+  else
+    general_step(key);
+  ++update_;
+  if (update_ % (machine_.device().is_cpu() ? check_every : check_every_on_device) == 0 || finished()) check();
+}
+
+void Trainer::general_step(const Key& key) {
   std::vector<at::Tensor> values = batches_.batch(update_);
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
   const State data = machine_.observe(values);
   gradient_ = {};  // before as much is taken again
   gradient_ = all_data_.empty() ? data_moments(machine_, data) : all_data_.clone();
   sparsity_.observe(gradient_);
-  negative_phase_->at_fraction(static_cast<double>(update_) / static_cast<double>(options_.updates));
   const Cadence cadence = metric_->cadence();
   if (metric_->wants_observations() && update_ % cadence.observe_every == 0) {
     const Moments model = negative_phase_->model_moments(machine_, data, key);
@@ -102,8 +129,26 @@ void Trainer::step() {
   rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
   machine_.constrain_();
   averaging_.observe(machine_.parameters(), update_);
-  ++update_;
-  if (update_ % (machine_.device().is_cpu() ? check_every : check_every_on_device) == 0 || finished()) check();
+}
+
+void Trainer::device_step(const Key& key) {
+  device_update_->estimate(machine_, batches_.byte_batch(update_), key);
+  const Cadence cadence = metric_->cadence();
+  if (metric_->wants_observations() && update_ % cadence.observe_every == 0) {
+    if (metric_->wants_statistics()) device_update_->give_back();
+    // Means of units are all that a factorized metric reads in the two moments.
+    Moments data, model;
+    if (metric_->wants_moments()) {
+      data = device_update_->unary_moments(0);
+      model = device_update_->unary_moments(1);
+    }
+    const FastProducts fast(machine_.device());
+    metric_->observe({data, model, metric_->wants_statistics() ? statistics(model) : nullptr});
+  }
+  if (update_ % cadence.refit_every == 0) metric_->refit();
+  device_update_->learn(
+      machine_.parameters(), averaging_.average(), *metric_, rule_.rates(update_), averaging_.weight(update_),
+      update_ + 1 < options_.updates ? std::optional(batches_.byte_batch(update_ + 1)) : std::nullopt);
 }
 
 bool Trainer::enumerates() const {
@@ -125,11 +170,12 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model)
   };
   const LayerSet block = machine_.without_inner_edges(*std::ranges::max_element(machine_.blocks(), {}, width));
   // Tensors of the state are replaced by the next update and never written to, so this may be kept.
-  return std::make_shared<ParticleStatistics>(
-      machine_.topology(), machine_.parameters(),
-      ParticleSource{
-          .drawn = [machine = machine_, particles] { return machine.particles(particles); },
-          .expected = [machine = machine_, particles, block] { return machine.particles(particles, block); }});
+  ParticleSource source{
+      .drawn = [machine = machine_, particles] { return machine.particles(particles); },
+      .expected = [machine = machine_, particles, block] { return machine.particles(particles, block); }};
+  if (device_update_ != nullptr && block == LayerSet{0})
+    return std::make_shared<RbmStatistics>(machine_, particles, std::move(source));
+  return std::make_shared<ParticleStatistics>(machine_.topology(), machine_.parameters(), std::move(source));
 }
 
 void Trainer::check() const {
@@ -153,9 +199,19 @@ void Trainer::check() const {
   }
 }
 
-double Trainer::gradient_norm() const { return gradient_.empty() ? 0 : norm(gradient_); }
+double Trainer::gradient_norm() const {
+  if (device_update_ != nullptr && device_update_->estimated())
+    return norm(device_update_->data_moments().add_(device_update_->model_moments(), -1));
+  return gradient_.empty() ? 0 : norm(gradient_);
+}
+
+const State& Trainer::particles() const {
+  if (device_update_ != nullptr) device_update_->give_back();
+  return negative_phase_->particles();
+}
 
 NamedTensors Trainer::state() const {
+  (void)particles();  // wherever they have been
   NamedTensors all;
   const auto add = [&](const std::string& prefix, const NamedTensors& tensors) {
     for (auto& entry : with_prefix(prefix, tensors)) all.push_back(std::move(entry));
@@ -178,6 +234,7 @@ void Trainer::restore(std::int64_t update, const NamedTensors& saved) {
   sparsity_.restore(under_prefix("sparsity/", tensors));
   negative_phase_->restore(under_prefix("negative_phase/", tensors));
   metric_->restore(under_prefix("metric/", tensors));
+  if (device_update_ != nullptr) device_update_->forget();
   update_ = update;
 }
 

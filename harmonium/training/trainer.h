@@ -17,6 +17,7 @@
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/training/averaging.h"
 #include "harmonium/training/batch_stream.h"
+#include "harmonium/training/device_update.h"
 #include "harmonium/training/sparsity.h"
 #include "harmonium/training/step_rule.h"
 
@@ -47,7 +48,7 @@ class Trainer {
   [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
   // The machine with averaged parameters (shared with the trainer: they move on with the next step).
   [[nodiscard]] BoltzmannMachine averaged() const { return machine_.with_parameters(averaging_.average()); }
-  [[nodiscard]] const State& particles() const { return negative_phase_->particles(); }
+  [[nodiscard]] const State& particles() const;
   // What the metric has to say since the last call.
   [[nodiscard]] std::vector<std::string> take_notes() { return metric_->take_notes(); }
 
@@ -59,6 +60,9 @@ class Trainer {
   void restore(std::int64_t update, const NamedTensors& saved);
 
  private:
+  // The two ways of an update up to the step; the second where device_update_ is.
+  void general_step(const Key& key);
+  void device_step(const Key& key);
   // What a metric may ask about the model: from the chains, or where there are none from the moments that the negative
   // phase found, if those say enough, or by enumeration.
   [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics(const Moments& model) const;
@@ -72,6 +76,7 @@ class Trainer {
   Sparsity sparsity_;
   StepRule rule_;
   Averaging averaging_;
+  std::unique_ptr<DeviceUpdate> device_update_;  // null where the general way is taken
   TrainerOptions options_;
   Key key_;
   std::int64_t update_ = 0;
