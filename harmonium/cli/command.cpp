@@ -10,6 +10,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/rbm_chains.h"
 
 namespace harmonium::cli {
 
@@ -36,6 +37,12 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
   command->footer("Examples:\n" + examples);
   if (common.devices != CommonOptions::Devices::in_config)
     command->add_option("--device", common.device, device_help(common))->capture_default_str()->group("Common");
+  if (common.devices == CommonOptions::Devices::any)
+    command
+        ->add_option("--precision", common.precision,
+                     "with --device cuda: fast (weights rounded to fp16 in products of binary states), exact (fp32)")
+        ->capture_default_str()
+        ->group("Common");
   command->add_option("--threads", common.threads, "processor threads (0: all)")
       ->capture_default_str()
       ->group("Common");
@@ -52,6 +59,7 @@ void apply(const CommonOptions& common) {
       common.devices != CommonOptions::Devices::cpu || common.device != "cuda",
       "--device cuda: this command computes on the CPU; train, resume, evaluate, sample and fisher can use a device");
   (void)find_device(common.device);  // before anything else is done
+  set_device_precision(parse_precision(common.precision));
   require(common.threads >= 0, "--threads {}: give a number of threads, or 0 for all", common.threads);
   // LibTorch's own default is one thread on some builds. OMP_NUM_THREADS, where set, is somebody's decision.
   if (common.threads > 0)

@@ -12,7 +12,7 @@ namespace harmonium::cli {
 struct CommonOptions {
   // Whether a command can use a device; one whose --device is part of a run's configuration declares it there.
   enum class Devices { cpu, any, in_config } devices = Devices::cpu;
-  std::string device = "cpu";
+  std::string device = "cpu", precision = "fast";
   int threads = 0;
   bool json = false;
 };
@@ -22,7 +22,7 @@ struct CommonOptions {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples, CommonOptions& common, std::function<int()> run);
 
-// Sets threads and checks the device.
+// Sets threads and precision, and checks the device.
 void apply(const CommonOptions& common);
 
 // Falls back to one thread for small work, where waiting for each other costs threads more than they save — many times

@@ -61,6 +61,7 @@ struct RunConfig {
   std::int64_t track_betas = 1000;
   std::uint64_t seed = 0;
   std::string device = "cpu";
+  std::string precision = "fast";
 
   // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
   // (rate_weights) alike; zero and "auto" mean "chosen for you" where the help says so.
@@ -137,6 +138,9 @@ struct RunConfig {
     visitor("seed", self.seed, "seed of everything random in training");
     visitor("device", self.device,
             "where to compute: cpu, cuda (what enumerates states or moves one unit at a time stays on the CPU)");
+    visitor("precision", self.precision,
+            "with --device cuda: fast (weights rounded to fp16 in products of binary states, where there are kernels "
+            "for it), exact (fp32 throughout)");
   }
 };
 

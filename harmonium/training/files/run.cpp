@@ -5,6 +5,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
+#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
@@ -173,6 +174,7 @@ Model initial_model(const RunConfig& config, const RunData& data) {
 
 void check_config(const RunConfig& config, const RunData& data) {
   (void)find_device(config.device);
+  (void)parse_precision(config.precision);
   const BoltzmannMachine machine = initial_model(config, data).machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
@@ -206,6 +208,7 @@ void check_config(const RunConfig& config, const RunData& data) {
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
                        const RunData& data, const RunHooks& hooks) {
   Model model = initial_model(config, data);
+  set_device_precision(parse_precision(config.precision));
   Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)));
   const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
                         Key(config.seed).fold_in(monitor_stream).bits());
