@@ -1,0 +1,141 @@
+#include <chrono>
+#include <cmath>
+
+#include "bench/gpu/gpu_bench.h"
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
+#include "harmonium/kernels/random.h"
+#include "harmonium/kernels/rbm_chains.h"
+#include "harmonium/likelihood/ais.h"
+#include "harmonium/likelihood/log_likelihood.h"
+#include "harmonium/likelihood/raise.h"
+#include "harmonium/likelihood/schedule.h"
+#include "harmonium/models/builders.h"
+#include "harmonium/samplers/gibbs.h"
+#include "harmonium/training/trainer.h"
+
+namespace harmonium::bench {
+
+namespace {
+
+Trainer trainer_on_device(const GpuSubject& subject, const std::string& optimizer, const Learning& learning) {
+  BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
+  initialize(machine, Key(learning.seed), 0.05, {{subject.train.column_means().to(at::kFloat)}});
+  machine = machine.to(gpu);
+  auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
+  return {std::move(machine),
+          BatchStream(subject.train, {.batch = 2000, .binarization = Binarization::stochastic},
+                      Key(learning.seed).fold_in(1), gpu),
+          make_negative_phase("pcd", {.sweeps = 1, .particles = 2000}),
+          std::move(metric),
+          {.rate_bias = learning.rate_bias,
+           .rate_weights = learning.rate_weights,
+           .schedule = parse_schedule(learning.schedule),
+           .weight_decay = learning.weight_decay},
+          {.updates = learning.updates, .averaging = learning.averaging, .seed = learning.seed}};
+}
+
+void advance(Trainer& trainer, std::int64_t updates) {
+  for (std::int64_t i = 0; i < updates; ++i) trainer.step();
+  trainer.wait();
+}
+
+}  // namespace
+
+GpuLines gpu_updates(const GpuSubject& subject) {
+  GpuLines lines;
+  for (const auto& [optimizer, rate] :
+       std::vector<std::pair<std::string, double>>{{"fang", 0.03}, {"centering", 0.3}, {"sgd", 0.1}}) {
+    Trainer trainer = trainer_on_device(subject, optimizer, {.updates = 1'000'000, .rate_weights = rate});
+    advance(trainer, 200);
+    const double seconds = device_median([&] { advance(trainer, 1000); }, 5) / 1000;
+    require(std::isfinite(trainer.gradient_norm()) && trainer.gradient_norm() > 0, "{}: updates do nothing", optimizer);
+    lines.push_back({format("{} update, batch and particles 2000", optimizer), seconds * 1e6, "µs"});
+  }
+  return lines;
+}
+
+GpuLines gpu_learning(const GpuSubject& subject, const Learning& learning) {
+  {
+    Trainer warm = trainer_on_device(subject, "fang", learning);  // libraries are loaded, kernels too
+    advance(warm, 101);
+  }
+  Trainer trainer = trainer_on_device(subject, "fang", learning);
+  const auto start = std::chrono::steady_clock::now();
+  advance(trainer, learning.updates);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  trainer.check();
+  const BoltzmannMachine machine = trainer.averaged();
+  const at::Tensor test = binarize(subject.test.to_float(), Binarization::stochastic, Key(5)).to(gpu);
+  const at::Tensor rates = subject.train.column_means().to(at::kFloat).to(gpu);
+  const AnnealingPath path({machine.with_parameters(base_rate_parameters(machine, {{rates}})), "base rates"}, {machine},
+                           linear_schedule(learning.betas));
+  const auto ais_start = std::chrono::steady_clock::now();
+  const AisResult log_z = ais(path, learning.chains, {.seed = 2});
+  const double ais_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - ais_start).count();
+  const double mean = log_unnormalized(machine, machine.observe({test})).mean().item<double>();
+  const std::string what = format("{} updates ({})", learning.updates, learning.schedule);
+  GpuLines lines = {{what + ": training", seconds, "s"},
+                    {"… test log-likelihood, AIS", mean - log_z.log_z.value, "nats"},
+                    {"… from", mean - log_z.log_z.high, "nats"},
+                    {"… to", mean - log_z.log_z.low, "nats"},
+                    {"… effective chains", log_z.log_z.effective_samples.value_or(0), ""},
+                    {"… AIS took", ais_seconds, "s"}};
+  if (learning.raise_rows > 0) {
+    const AnnealingPath down({machine.with_parameters(base_rate_parameters(machine, {{rates}})), "base rates"},
+                             {machine}, linear_schedule(learning.raise_betas));
+    const State rows = machine.observe({test.narrow(0, 0, learning.raise_rows)});
+    const double own = log_unnormalized(machine, rows).mean().item<double>();
+    const RaiseResult bound = raise(down, rows, 8, {.seed = 3});
+    lines.push_back({format("… RAISE of {} images", learning.raise_rows), bound.log_likelihood.value, "nats"});
+    lines.push_back({"… AIS of the same", own - log_z.log_z.value, "nats"});
+  }
+  return lines;
+}
+
+GpuLines gpu_modes(const GpuSubject& subject) {
+  GpuLines lines;
+  const std::int64_t updates = 3000;
+  const at::Tensor rates = subject.train.column_means().to(at::kFloat).to(gpu);
+  const at::Tensor test = binarize(subject.test.to_float(), Binarization::stochastic, Key(5)).to(gpu);
+  std::vector<BoltzmannMachine> machines;
+  for (const Precision training : {Precision::fast, Precision::exact}) {
+    set_device_precision(training);
+    Trainer trainer = trainer_on_device(subject, "fang", {.updates = updates});
+    advance(trainer, updates);
+    machines.push_back(trainer.averaged());
+    const std::string trained = training == Precision::fast ? "learnt fast" : "learnt in fp32";
+    for (const Precision judging : {Precision::fast, Precision::exact}) {
+      set_device_precision(judging);
+      const BoltzmannMachine& machine = machines.back();
+      const AnnealingPath path({machine.with_parameters(base_rate_parameters(machine, {{rates}})), "base rates"},
+                               {machine}, linear_schedule(10'000));
+      const AisResult log_z = ais(path, 2000, {.chains_at_once = 2000, .seed = 2});
+      const double mean = log_unnormalized(machine, machine.observe({test})).mean().item<double>();
+      const std::string what = trained + (judging == Precision::fast ? ", judged fast" : ", judged in fp32");
+      lines.push_back({what + ": log Z", log_z.log_z.value, "nats"});
+      lines.push_back({"… half its interval", (log_z.log_z.high - log_z.log_z.low) / 2, "nats"});
+      lines.push_back({"… test log-likelihood", mean - log_z.log_z.value, "nats"});
+    }
+  }
+  // Moments of one machine by 20 000 chains, 200 sweeps from the data's rates, in both modes.
+  std::vector<Moments> moments;
+  for (const Precision walking : {Precision::fast, Precision::exact}) {
+    set_device_precision(walking);
+    State state = machines[0].independent_sample(Key(6), 20'000);
+    gibbs(machines[0], state, Key(7), 200);
+    moments.push_back(machines[0].moments(state));
+  }
+  set_device_precision(Precision::fast);
+  for (const auto& [name, value] : moments[0].entries()) {
+    const at::Tensor difference = (value - moments[1][name]).to(at::kDouble);
+    // Of independent chains, two means differ by √(2 p (1 − p) / rows).
+    const at::Tensor p = moments[1][name].to(at::kDouble).clamp(1e-3, 1 - 1e-3);
+    const at::Tensor score = difference / (2 * p * (1 - p) / 20'000).sqrt();
+    lines.push_back({name + ": mean square of differences in their errors", score.square().mean().item<double>(), ""});
+  }
+  return lines;
+}
+
+}  // namespace harmonium::bench

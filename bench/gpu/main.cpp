@@ -1,0 +1,76 @@
+// Times a CUDA device; see the usage below.
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "bench/gpu/gpu_bench.h"
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+
+int main(int count, char** arguments) {
+  using namespace harmonium;
+  using namespace harmonium::bench;
+  std::string folder, only = "sweep,ais,update";
+  Learning learning;
+  for (int i = 1; i < count; ++i) {
+    const std::string name = arguments[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 == count) {
+        std::cerr << name << " needs a value\n";
+        std::exit(2);
+      }
+      return arguments[++i];
+    };
+    if (name == "--mnist") {
+      folder = value();
+    } else if (name == "--only") {
+      only = value();
+    } else if (name == "--updates") {
+      learning.updates = std::stoll(value());
+    } else if (name == "--schedule") {
+      learning.schedule = value();
+    } else if (name == "--averaging") {
+      learning.averaging = std::stod(value());
+    } else if (name == "--rate-weights") {
+      learning.rate_weights = std::stod(value());
+    } else if (name == "--rate-bias") {
+      learning.rate_bias = std::stod(value());
+    } else if (name == "--betas") {
+      learning.betas = std::stoll(value());
+    } else if (name == "--chains") {
+      learning.chains = std::stoll(value());
+    } else if (name == "--raise") {
+      learning.raise_rows = std::stoll(value());
+    } else if (name == "--raise-betas") {
+      learning.raise_betas = std::stoll(value());
+    } else {
+      std::cerr << "unknown option " << name
+                << "\nusage: harmonium_gpu_bench [--mnist FOLDER] [--only sweep,ais,update,modes,learn]\n"
+                   "  learn: [--updates N] [--schedule S] [--averaging T] [--rate-weights R] [--rate-bias R]\n"
+                   "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n";
+      return 2;
+    }
+  }
+  if (const std::string complaint = cuda_complaint(); !complaint.empty()) {
+    std::cerr << complaint << "\n";
+    return 2;
+  }
+  const auto wanted = [&](const std::string& name) {
+    return ("," + only + ",").find("," + name + ",") != std::string::npos;
+  };
+  const auto print = [](const GpuLines& lines) {
+    for (const GpuLine& line : lines)
+      std::cout << format("{:<48} {:>12.4f} {}\n", line.what, line.value, line.unit) << std::flush;
+  };
+  try {
+    const GpuSubject subject = gpu_subject(folder);
+    if (wanted("sweep")) print(gpu_sweeps());
+    if (wanted("ais")) print(gpu_annealing(subject));
+    if (wanted("update")) print(gpu_updates(subject));
+    if (wanted("modes")) print(gpu_modes(subject));
+    if (wanted("learn")) print(gpu_learning(subject, learning));
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << "\n";
+    return 1;
+  }
+}
