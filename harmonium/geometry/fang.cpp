@@ -142,13 +142,14 @@ bool Fang::fit(double damping) {
   at::Tensor covariance = at::addr(second_moment_.get(), mean, mean, 1, -1);
   covariance.diagonal().add_(damping);
   const auto [factor, info] = at::linalg_cholesky_ex(covariance);
-  if (info.item<std::int64_t>() != 0) return false;
+  // One question to a device at the end, since it waits for everything before. Written so that NaN fails.
+  at::Tensor good = info.eq(0);
   std::vector<Regression> regressions;
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
     regressions.push_back(regress(edge, damping));
-    // Written so that NaN fails.
-    if (!regressions.back().variance.min().gt(0).item<bool>()) return false;
+    good = good.logical_and(regressions.back().variance.min().gt(0));
   }
+  if (!good.item<bool>()) return false;
   gaussian_.set_unary(factor);
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) gaussian_.set_regression(edge, std::move(regressions[edge]));
   return true;

@@ -85,15 +85,22 @@ void RbmChains::set(const at::Tensor& visible, const at::Tensor& hidden) {
 at::Tensor RbmChains::visible() const {
   at::Tensor table = at::empty({rows_, visible_}, slabs_.options().dtype(at::kFloat));
   cuda::unpack_states(words_of(visible_words_), rows_, static_cast<int>(visible_), shape_.visible_slab,
-                      table.data_ptr<float>(), cuda::stream_of(table));
+                      table.data_ptr<float>(), visible_, cuda::stream_of(table));
   return table;
 }
 
 at::Tensor RbmChains::hidden() const {
   at::Tensor table = at::empty({rows_, hidden_}, slabs_.options().dtype(at::kFloat));
-  cuda::unpack_states(words_of(hidden_words_), rows_, static_cast<int>(hidden_), shape_.hidden_slab,
-                      table.data_ptr<float>(), cuda::stream_of(table));
+  copy_hidden_to(table);
   return table;
+}
+
+void RbmChains::copy_hidden_to(const at::Tensor& table) const {
+  require(table.is_cuda() && table.scalar_type() == at::kFloat && table.dim() == 2 && table.size(0) == rows_ &&
+              table.size(1) == hidden_ && table.stride(1) == 1,
+          "hidden units of {} chains go into a table of {} columns", rows_, hidden_);
+  cuda::unpack_states(words_of(hidden_words_), rows_, static_cast<int>(hidden_), shape_.hidden_slab,
+                      table.data_ptr<float>(), table.stride(0), cuda::stream_of(table));
 }
 
 void RbmChains::arrange(const at::Tensor& weights) {
@@ -171,6 +178,7 @@ at::Tensor RbmChains::make_means(std::int64_t) const { no_chains(); }
 void RbmChains::set(const at::Tensor&, const at::Tensor&) { no_chains(); }
 at::Tensor RbmChains::visible() const { no_chains(); }
 at::Tensor RbmChains::hidden() const { no_chains(); }
+void RbmChains::copy_hidden_to(const at::Tensor&) const { no_chains(); }
 void RbmChains::arrange(const at::Tensor&) { no_chains(); }
 void RbmChains::sweep(const RbmParameters&, const std::vector<StepKeys>&, const Learning*) { no_chains(); }
 void RbmChains::anneal(const Line&, const std::vector<float>&, const std::vector<StepKeys>&, at::Tensor&) {

@@ -43,6 +43,8 @@ class RbmChains {
   void set(const at::Tensor& visible, const at::Tensor& hidden);
   [[nodiscard]] at::Tensor visible() const;
   [[nodiscard]] at::Tensor hidden() const;
+  // The same into rows of a table, which may be part of a larger one.
+  void copy_hidden_to(const at::Tensor& table) const;
 
   // Takes the weights in; to be called whenever they have changed, unless an update of them writes slabs() itself.
   void arrange(const at::Tensor& weights);

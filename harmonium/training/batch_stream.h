@@ -27,13 +27,17 @@ class BatchStream {
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
   // Whether batches are bits drawn from a table of bytes and nothing else, and such a batch before it is drawn.
   struct ByteBatch {
-    const at::Tensor& bytes;
+    at::Tensor bytes;
     at::Tensor rows;
     double scale;
     Key key;
   };
   [[nodiscard]] bool bits_of_bytes() const { return from_bytes() && options_.classes == 0; }
   [[nodiscard]] ByteBatch byte_batch(std::int64_t update);
+  // The key of a batch's random numbers.
+  [[nodiscard]] Key key_of(std::int64_t update) const {
+    return key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update));
+  }
   // Rows begin … end−1 as batches see them on average: gray values that are binarized by chance stay gray.
   [[nodiscard]] at::Tensor expected_values(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] const Dataset& data() const { return data_; }
@@ -43,9 +47,6 @@ class BatchStream {
  private:
   [[nodiscard]] bool from_bytes() const;
   [[nodiscard]] at::Tensor rows_of(std::int64_t update);
-  [[nodiscard]] Key key_of(std::int64_t update) const {
-    return key_.fold_in(1).fold_in(static_cast<std::uint64_t>(update));
-  }
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
   [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
 

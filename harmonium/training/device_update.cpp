@@ -104,7 +104,6 @@ void DeviceUpdate::begin(const BoltzmannMachine& machine, const Key& key) {
   chains_->set(particles.layers[0], particles.layers[1]);
   chains_->arrange(weights);
   factor_ = at::Tensor();
-  drawn_.reset();
   begun_ = true;
 }
 
@@ -121,10 +120,25 @@ cuda::BatchToDraw DeviceUpdate::to_draw(const BatchStream::ByteBatch& batch) {
           .words = words(learning_.data_words)};
 }
 
-void DeviceUpdate::estimate(const BoltzmannMachine& machine, const BatchStream::ByteBatch& batch, const Key& key) {
+const at::Tensor& DeviceUpdate::units(const BoltzmannMachine& machine) {
+  const std::int64_t count = visible_width_ + hidden_width_, padded = (count + 8) / 8 * 8;
+  if (!units_.defined() || units_.size(0) != particles_) {
+    units_ = at::zeros({particles_, padded}, products_.options());
+    units_.select(1, count).fill_(1);
+  }
+  const at::Tensor hidden = units_.narrow(1, visible_width_, hidden_width_);
+  at::Tensor visible = units_.narrow(1, 0, visible_width_);
+  chains_->copy_hidden_to(hidden);
+  at::addmm_out(visible, machine.parameters()[visible_], hidden, machine.parameters()[weights_].t());
+  visible.sigmoid_();
+  return units_;
+}
+
+void DeviceUpdate::estimate(const BoltzmannMachine& machine, const std::optional<BatchStream::ByteBatch>& batch,
+                            const Key& key) {
   if (!begun_) begin(machine, key);
   const cuda::Stream stream = cuda::stream_of(products_);
-  if (!drawn_ || *drawn_ != batch.key) cuda::draw_batch(to_draw(batch), stream);
+  if (batch) cuda::draw_batch(to_draw(*batch), stream);
   drawn_.reset();
   // As samplers/gibbs.h names its draws.
   const Key walk = key.fold_in(1);
@@ -215,7 +229,8 @@ std::unique_ptr<DeviceUpdate> DeviceUpdate::make(const BoltzmannMachine&, const 
                                                  const Metric&, const StepOptions&) {
   return nullptr;
 }
-void DeviceUpdate::estimate(const BoltzmannMachine&, const BatchStream::ByteBatch&, const Key&) {}
+void DeviceUpdate::estimate(const BoltzmannMachine&, const std::optional<BatchStream::ByteBatch>&, const Key&) {}
+const at::Tensor& DeviceUpdate::units(const BoltzmannMachine&) { return units_; }
 double DeviceUpdate::share(int) const { return 0; }
 Moments DeviceUpdate::unary_moments(int) const { return {}; }
 Moments DeviceUpdate::moments(int) const { return {}; }

@@ -28,8 +28,9 @@ class DeviceUpdate {
                                                           NegativePhase& phase, const Metric& metric,
                                                           const StepOptions& step);
 
-  // Draws the batch, lets the chains walk, adds up moments of both. `key` is that of the update.
-  void estimate(const BoltzmannMachine& machine, const BatchStream::ByteBatch& batch, const Key& key);
+  // Draws the batch unless it has been drawn ahead (null), lets the chains walk, adds up moments of both. `key` is that
+  // of the update.
+  void estimate(const BoltzmannMachine& machine, const std::optional<BatchStream::ByteBatch>& batch, const Key& key);
   [[nodiscard]] bool estimated() const { return products_.defined(); }
   // Of the last estimate, until the next.
   [[nodiscard]] Moments data_moments() const { return moments(0); }
@@ -41,10 +42,19 @@ class DeviceUpdate {
   void learn(Moments& parameters, Moments& average, const Metric& metric, const StepRule::Rates& rates,
              double average_weight, const std::optional<BatchStream::ByteBatch>& next);
 
+  // A table of the chains' units as RbmStatistics wants it, good until the next call.
+  [[nodiscard]] const at::Tensor& units(const BoltzmannMachine& machine);
+
+  // Whether the batch with this key has been drawn ahead.
+  [[nodiscard]] bool has_drawn(const Key& key) const { return drawn_ && *drawn_ == key; }
+
   // Gives the chains back to the negative phase, where everybody else looks for them; they stay here too.
   void give_back();
   // Parameters or chains were changed by others.
-  void forget() { begun_ = false; }
+  void forget() {
+    begun_ = false;
+    drawn_.reset();
+  }
 
  private:
   DeviceUpdate(const BoltzmannMachine& machine, Pcd& phase, std::int64_t batch);
@@ -59,6 +69,7 @@ class DeviceUpdate {
   std::unique_ptr<RbmChains> chains_;
   RbmChains::Learning learning_;
   at::Tensor products_, hidden_sums_, visible_sums_, unary_gradient_, row_sums_, column_sums_;
+  at::Tensor units_;
   at::Tensor factor_, inverse_;  // of the units' covariance: the factor of the metric, and what a step multiplies by
   at::Tensor rows_;              // of the batch that is drawn
   std::optional<Key> drawn_;     // the batch that has been drawn ahead

@@ -1,5 +1,5 @@
-// What FANG asks about chains of a binary RBM on a device, in one product of all units with all units: a few large
-// operations in place of many small ones, each of which would be a launch. Everything else is as particles say.
+// What FANG asks about chains of a binary RBM on a device, from one product of a table of all units with itself: a few
+// large operations in place of many small ones, each of which would be a launch. Everything else is as particles say.
 #pragma once
 
 #include "harmonium/geometry/particle_statistics.h"
@@ -9,13 +9,14 @@ namespace harmonium {
 
 class RbmStatistics final : public ParticleStatistics {
  public:
-  RbmStatistics(const BoltzmannMachine& machine, const State& particles, ParticleSource source);
+  // Rows of `units`: visible means given the hidden units, hidden units, and a one; what follows is zero.
+  RbmStatistics(const BoltzmannMachine& machine, const at::Tensor& units, ParticleSource source);
 
   [[nodiscard]] at::Tensor unary_mean() const override { return mean_; }
-  [[nodiscard]] at::Tensor unary_second_moment() const override;
+  [[nodiscard]] at::Tensor unary_second_moment() const override { return second_moment_; }
 
  private:
-  at::Tensor units_, mean_;  // rows × (visible means, hidden draws)
+  at::Tensor mean_, second_moment_;
 };
 
 }  // namespace harmonium

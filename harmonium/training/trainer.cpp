@@ -17,7 +17,7 @@ namespace {
 
 // Updates between looks at every parameter, which cost a few per cent of a small update; on a device also all the
 // updates that could have been under way meanwhile.
-constexpr std::int64_t check_every = 10, check_every_on_device = 100;
+constexpr std::int64_t check_every = 10, check_every_on_device = 1000;
 constexpr double exploded = 1e4;  // natural parameters beyond this are certainties that nothing can move again
 
 NamedTensors with_prefix(const std::string& prefix, const NamedTensors& tensors) {
@@ -132,10 +132,11 @@ void Trainer::general_step(const Key& key) {
 }
 
 void Trainer::device_step(const Key& key) {
-  device_update_->estimate(machine_, batches_.byte_batch(update_), key);
+  std::optional<BatchStream::ByteBatch> batch;
+  if (!device_update_->has_drawn(batches_.key_of(update_))) batch = batches_.byte_batch(update_);
+  device_update_->estimate(machine_, batch, key);
   const Cadence cadence = metric_->cadence();
   if (metric_->wants_observations() && update_ % cadence.observe_every == 0) {
-    if (metric_->wants_statistics()) device_update_->give_back();
     // Means of units are all that a factorized metric reads in the two moments.
     Moments data, model;
     if (metric_->wants_moments()) {
@@ -143,7 +144,7 @@ void Trainer::device_step(const Key& key) {
       model = device_update_->unary_moments(1);
     }
     const FastProducts fast(machine_.device());
-    metric_->observe({data, model, metric_->wants_statistics() ? statistics(model) : nullptr});
+    metric_->observe({data, model, metric_->wants_statistics() ? device_statistics() : nullptr});
   }
   if (update_ % cadence.refit_every == 0) metric_->refit();
   device_update_->learn(
@@ -170,12 +171,19 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model)
   };
   const LayerSet block = machine_.without_inner_edges(*std::ranges::max_element(machine_.blocks(), {}, width));
   // Tensors of the state are replaced by the next update and never written to, so this may be kept.
-  ParticleSource source{
-      .drawn = [machine = machine_, particles] { return machine.particles(particles); },
-      .expected = [machine = machine_, particles, block] { return machine.particles(particles, block); }};
-  if (device_update_ != nullptr && block == LayerSet{0})
-    return std::make_shared<RbmStatistics>(machine_, particles, std::move(source));
-  return std::make_shared<ParticleStatistics>(machine_.topology(), machine_.parameters(), std::move(source));
+  return std::make_shared<ParticleStatistics>(
+      machine_.topology(), machine_.parameters(),
+      ParticleSource{
+          .drawn = [machine = machine_, particles] { return machine.particles(particles); },
+          .expected = [machine = machine_, particles, block] { return machine.particles(particles, block); }});
+}
+
+std::shared_ptr<const ModelStatistics> Trainer::device_statistics() {
+  // Factorized metrics ask at once and keep nothing, so that chains are made tables only if somebody asks for more.
+  return std::make_shared<RbmStatistics>(
+      machine_, device_update_->units(machine_),
+      ParticleSource{.drawn = [this] { return machine_.particles(particles()); },
+                     .expected = [this] { return machine_.particles(particles(), {0}); }});
 }
 
 void Trainer::check() const {

@@ -66,6 +66,7 @@ class Trainer {
   // What a metric may ask about the model: from the chains, or where there are none from the moments that the negative
   // phase found, if those say enough, or by enumeration.
   [[nodiscard]] std::shared_ptr<const ModelStatistics> statistics(const Moments& model) const;
+  [[nodiscard]] std::shared_ptr<const ModelStatistics> device_statistics();
   [[nodiscard]] bool enumerates() const;
   [[nodiscard]] Moments moments_of_all_data() const;
 

@@ -84,13 +84,15 @@ __device__ inline void store_means(__half* table, int rows, std::uint32_t row, i
 }
 
 // Means of hidden units given rows of data.
-template <int N, int steps, int slabs>
-__device__ inline void data_means(const WalkArguments& args, std::uint64_t slab, const float* bias) {
+template <int N, int steps, int slabs, class Wait>
+__device__ inline void data_means(const WalkArguments& args, std::uint64_t slab, const float* bias,
+                                  Wait wait_for_slab) {
   const int thread = threadIdx.x % 128, lane = thread % 4, warpgroup = threadIdx.x / 128;
   const int rank = blockIdx.x % team, teams = gridDim.x / team;
   // Warpgroups that have no chains of their own do it, or else all.
   const int busy = (args.tiles + teams - 1) / teams, first = busy < warpgroups ? busy : 0;
   if (warpgroup < first) return;
+  wait_for_slab();
   bias += 4 * lane;
 #pragma unroll 1
   for (int tile = blockIdx.x / team + teams * (warpgroup - first); tile < args.data_tiles;
@@ -179,24 +181,35 @@ __device__ inline void draw_layer(const WalkArguments& args, const LayerArgument
   }
 }
 
-// Copies this multiprocessor's slabs to shared memory; all threads wait.
-template <int count>
-__device__ inline void load_slabs(const __half* from, __half* to, std::uint64_t* arrived) {
-  const auto barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(arrived));
-  if (threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier));
-    asm volatile("fence.mbarrier_init.release.cluster;");
+// This multiprocessor's slabs, on their way to shared memory: work that needs one does not wait for the other.
+class SlabsToCome {
+ public:
+  __device__ explicit SlabsToCome(std::uint64_t* barriers)
+      : barriers_(static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers))) {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < 2; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_ + 8 * i));
+      asm volatile("fence.mbarrier_init.release.cluster;");
+    }
+    __syncthreads();
+  }
+  __device__ void ask_for(int which, const __half* from, __half* to, int count) const {
+    if (threadIdx.x != 0) return;
+    const std::uint32_t barrier = barriers_ + 8 * which;
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count * 2));
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
                  "l"(from), "r"(count * 2), "r"(barrier)
                  : "memory");
   }
-  __syncthreads();
-  asm volatile(
-      "{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra again; }" ::"r"(barrier)
-      : "memory");
-}
+  __device__ void wait(int which) const {
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra again; }" ::"r"(
+                     barriers_ + 8 * which)
+                 : "memory");
+  }
+
+ private:
+  std::uint32_t barriers_;
+};
 
 // A slab's biases, times −log₂ e, and slopes after them. Units beyond the layer's end are never drawn.
 template <int N>
@@ -214,15 +227,22 @@ template <int VN, int VS, int HN, int HS, Order order>
 __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_constant__ WalkArguments args) {
   constexpr WalkShape shape{VN, VS, HN, HS};
   extern __shared__ __align__(128) unsigned char shared[];
-  __shared__ __align__(8) std::uint64_t arrived;
+  __shared__ __align__(8) std::uint64_t barriers[2];
   __half* up = reinterpret_cast<__half*>(shared);
   __half* down = up + shape.up_numbers();
   float* visible_bias = reinterpret_cast<float*>(down + shape.down_numbers());
   float* hidden_bias = visible_bias + 2 * VN;
   const int rank = blockIdx.x % team;
+  constexpr bool hidden_first = order == Order::keep_visible;
+  constexpr int up_number = hidden_first ? 0 : 1, down_number = 1 - up_number;
+  const SlabsToCome coming(barriers);
+  const __half* slabs = args.slabs + static_cast<std::size_t>(rank) * shape.numbers();
+  if constexpr (hidden_first) coming.ask_for(up_number, slabs, up, shape.up_numbers());
+  coming.ask_for(down_number, slabs + shape.up_numbers(), down, shape.down_numbers());
+  if constexpr (!hidden_first) coming.ask_for(up_number, slabs, up, shape.up_numbers());
   load_biases<VN>(args.visible, visible_bias);
   load_biases<HN>(args.hidden, hidden_bias);
-  load_slabs<shape.numbers()>(args.slabs + static_cast<std::size_t>(rank) * shape.numbers(), up, &arrived);
+  __syncthreads();
   const std::uint64_t up_slab = slab_descriptor<HN>(up), down_slab = slab_descriptor<VN>(down);
   constexpr bool sweeps = order == Order::sweep || order == Order::learn;
   constexpr Mode visible_mode = sweeps                         ? Mode::sweep
@@ -231,19 +251,24 @@ __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_
   constexpr Mode hidden_mode = sweeps                         ? Mode::sweep
                                : order == Order::keep_visible ? Mode::anneal_summed
                                                               : Mode::anneal_kept;
-  constexpr bool hidden_first = order == Order::keep_visible;
+  if constexpr (order != Order::learn) {
+    coming.wait(down_number);
+    coming.wait(up_number);
+  }
   const auto visible = [&](int step, int hidden_draws) {
+    if constexpr (order == Order::learn) coming.wait(down_number);
     if (rank < VS)
       draw_layer<VN, HN / 16, HS, visible_mode>(args, args.hidden, args.visible, step, 0, down_slab, visible_bias,
                                                 hidden_draws);
   };
   const auto hidden = [&](int step, int visible_draws) {
+    if constexpr (order == Order::learn) coming.wait(up_number);
     if (rank < HS)
       draw_layer<HN, VN / 16, VS, hidden_mode>(args, args.visible, args.hidden, step, 1, up_slab, hidden_bias,
                                                visible_draws);
   };
   if constexpr (order == Order::learn)
-    if (rank < HS) data_means<HN, VN / 16, VS>(args, up_slab, hidden_bias);
+    if (rank < HS) data_means<HN, VN / 16, VS>(args, up_slab, hidden_bias, [&] { coming.wait(up_number); });
   constexpr int apart = order == Order::learn ? 1 : 0;  // the last step is another piece of code
 #pragma unroll 1
   for (int step = 0; step < args.steps - apart; ++step) {
@@ -258,6 +283,7 @@ __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_
   if constexpr (order == Order::learn) {
     const int last = args.steps - 1;
     visible(last, last);
+    coming.wait(up_number);
     if (rank < HS)
       draw_layer<HN, VN / 16, VS, Mode::sweep_and_means>(args, args.visible, args.hidden, last, 1, up_slab, hidden_bias,
                                                          last + 1);
@@ -300,11 +326,13 @@ __global__ void pack_kernel(const float* table, std::int64_t rows, std::int64_t 
   }
 }
 
-__global__ void unpack_kernel(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table) {
+__global__ void unpack_kernel(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
+                              std::int64_t stride) {
   for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < rows * width;
        i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
     const BitPlace place = bit_place(static_cast<int>(i % width), slab);
-    table[i] = static_cast<float>(words[i / width * row_words + place.word] >> place.bit & 1);
+    table[i / width * stride + i % width] =
+        static_cast<float>(words[i / width * row_words + place.word] >> place.bit & 1);
   }
 }
 
@@ -451,8 +479,9 @@ void pack_states(const float* table, std::int64_t rows, int width, int slab, int
   check_launch("states of a walk");
 }
 
-void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table, Stream stream) {
-  unpack_kernel<<<blocks_for(rows * width), 256, 0, stream>>>(words, rows, width, slab, table);
+void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
+                   std::int64_t stride, Stream stream) {
+  unpack_kernel<<<blocks_for(rows * width), 256, 0, stream>>>(words, rows, width, slab, table, stride);
   check_launch("states of a walk");
 }
 

@@ -28,10 +28,11 @@ inline constexpr int walk_steps = 256;  // at most so many in one launch: their 
 // fp32 weights (visible × hidden, `stride` numbers from row to row) as slabs: team · shape.numbers() of fp16.
 void arrange_weights(const WalkShape& shape, const float* weights, int visible, int hidden, std::int64_t stride,
                      void* slabs, Stream stream);
-// A table of 0s and 1s as words, and back. Words carry the given tag.
+// A table of 0s and 1s as words, and back (into rows that are `stride` numbers apart). Words carry the given tag.
 void pack_states(const float* table, std::int64_t rows, int width, int slab, int tag, std::uint32_t* words,
                  Stream stream);
-void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table, Stream stream);
+void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
+                   std::int64_t stride, Stream stream);
 
 struct LayerOfWalk {
   int width;
