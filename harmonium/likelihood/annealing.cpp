@@ -84,7 +84,9 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
     const std::int64_t first = group * at_once;
     const std::int64_t count = std::min(at_once, chains - first);
     const Key key = root.fold_in(static_cast<std::uint64_t>(group));
-    const std::string name = format("{}-{}", options.name, group);
+    // Work in other groups is other work: a question that was begun on the CPU is begun anew on a device.
+    const std::string name = at_once == options.chains_at_once ? format("{}-{}", options.name, group)
+                                                               : format("{}-{}-of-{}", options.name, group, at_once);
     Crowd crowd;
     const auto kept_work = options.journal != nullptr ? options.journal->find(name) : std::nullopt;
     if (kept_work) {
