@@ -104,9 +104,8 @@ TEST_F(WalksOnDevice, AreNotTakenWhereTheyWouldBeWrong) {
   EXPECT_TRUE(RbmChains::serve(fits));
   EXPECT_FALSE(RbmChains::serve(fits.to(at::kDouble)));
   EXPECT_FALSE(RbmChains::serve(fits.cpu()));
-  set_device_precision(Precision::exact);
+  const ExactProducts exact;
   EXPECT_FALSE(RbmChains::serve(fits));
-  set_device_precision(Precision::fast);
 }
 
 TEST_F(WalksOnDevice, AnnealToTheExactLogZBothWays) {
@@ -131,9 +130,10 @@ TEST_F(WalksOnDevice, AddTheWeightsOfSingleSteps) {
   const BoltzmannMachine there = random_rbm_of(64, 48, 0.2).to(cuda_);
   const AnnealingPath path(uniform_base(there), {there}, linear_schedule(1000));
   const AisResult fast = ais(path, 4000, {.chains_at_once = 4000, .seed = 3});
-  set_device_precision(Precision::exact);
-  const AisResult exact = ais(path, 4000, {.chains_at_once = 4000, .seed = 3});
-  set_device_precision(Precision::fast);
+  const AisResult exact = [&] {
+    const ExactProducts products;
+    return ais(path, 4000, {.chains_at_once = 4000, .seed = 3});
+  }();
   const double error = std::sqrt((fast.log_weights.var() + exact.log_weights.var()).item<double>() / 4000);
   EXPECT_NEAR(fast.log_weights.mean().item<double>(), exact.log_weights.mean().item<double>(), 6 * error);
   // Most chains draw the same all the way and differ by rounding alone.
@@ -159,9 +159,8 @@ Trainer device_trainer(const std::string& optimizer, std::int64_t batch, std::in
 std::pair<Trainer, Trainer> two_ways(const std::string& optimizer, std::int64_t batch, std::int64_t particles,
                                      double decay = 0) {
   Trainer fast = device_trainer(optimizer, batch, particles, decay);
-  set_device_precision(Precision::exact);
+  const ExactProducts exact;
   Trainer general = device_trainer(optimizer, batch, particles, decay);
-  set_device_precision(Precision::fast);
   return {std::move(fast), std::move(general)};
 }
 
@@ -171,9 +170,10 @@ TEST_F(WalksOnDevice, FirstUpdateIsTheGeneralOne) {
          std::vector<std::pair<std::int64_t, std::int64_t>>{{64, 64}, {100, 130}, {257, 40}}) {
       auto [fast, general] = two_ways(optimizer, batch, particles, 1e-3);
       fast.step();
-      set_device_precision(Precision::exact);
-      general.step();
-      set_device_precision(Precision::fast);
+      {
+        const ExactProducts exact;
+        general.step();
+      }
       // One draw that differs moves a moment by 1/rows and what follows by that times a rate; there are few.
       for (const auto& [name, value] : general.machine().parameters().entries()) {
         expect_near(fast.machine().parameters()[name], value, 0.02, optimizer + " " + name);
@@ -195,9 +195,8 @@ TEST_F(WalksOnDevice, TrainsAsWellAsTheGeneralWay) {
   };
   auto [fast, general] = two_ways("fang", 100, 100);
   const double one = score(fast);
-  set_device_precision(Precision::exact);
+  const ExactProducts exact;
   const double other = score(general);
-  set_device_precision(Precision::fast);
   EXPECT_GT(one, -30);  // base rates alone come to −34
   EXPECT_NEAR(one, other, 0.3);
 }

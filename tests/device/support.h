@@ -7,6 +7,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/moments.h"
 #include "harmonium/core/state.h"
+#include "harmonium/kernels/rbm_chains.h"
 
 namespace harmonium {
 
@@ -16,6 +17,15 @@ class OnDevice : public testing::Test {
     if (const std::string complaint = cuda_complaint(); !complaint.empty()) GTEST_SKIP() << complaint;
   }
   const at::Device cuda_ = at::Device(at::kCUDA, 0);
+};
+
+// Products in fp32 while this lives, as the CPU has them.
+class ExactProducts {
+ public:
+  ExactProducts() { set_device_precision(Precision::exact); }
+  ~ExactProducts() { set_device_precision(Precision::fast); }
+  ExactProducts(const ExactProducts&) = delete;
+  ExactProducts& operator=(const ExactProducts&) = delete;
 };
 
 [[nodiscard]] inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
