@@ -1,23 +1,33 @@
 #include "harmonium/gradients/positive_phase.h"
 
+#include <algorithm>
+
 #include "harmonium/core/error.h"
 
 namespace harmonium {
 
-Moments data_moments(const BoltzmannMachine& machine, const State& data) {
-  for (const EdgeInfo& edge : machine.topology().edges)
-    require(
-        !edge.inner() || machine.layers()[edge.lower].observed,
-        "units of the hidden layer '{}' are joined to each other: their posterior has no closed form, so this machine "
-        "cannot be trained without approximate inference",
-        machine.layers()[edge.lower].name);
-  for (const EdgeInfo& edge : machine.topology().edges)
-    require(machine.layers()[edge.lower].observed || machine.layers()[edge.upper].observed,
-            "hidden layers '{}' and '{}' are joined: their posterior has no closed form, so this machine cannot be "
-            "trained without approximate inference",
-            machine.layers()[edge.lower].name, machine.layers()[edge.upper].name);
-  const CodedState coded = data;  // once for both products
-  return machine.moments(coded, machine.fields(machine.hidden(), coded));
+namespace {
+
+bool hidden_layers_joined(const BoltzmannMachine& machine) {
+  return std::ranges::any_of(machine.topology().edges, [&](const EdgeInfo& edge) {
+    return !machine.layers()[edge.lower].observed && !machine.layers()[edge.upper].observed;
+  });
+}
+
+}  // namespace
+
+Moments data_moments(const BoltzmannMachine& machine, const State& data, const MeanFieldOptions& options) {
+  if (!hidden_layers_joined(machine)) {
+    const CodedState coded = data;  // once for both products
+    return machine.moments(coded, machine.fields(machine.hidden(), coded));
+  }
+  for (const std::size_t layer : machine.hidden())
+    require(machine.unit(layer).parameter_names().size() == 1,
+            "the hidden layer '{}' ({}) is joined to another hidden one: mean field is made for binary and softmax "
+            "units there",
+            machine.layers()[layer].name, machine.unit(layer).spec());
+  // Under q units are independent, so that means of products are products of means.
+  return machine.moments(infer(machine, data, options).means);
 }
 
 }  // namespace harmonium

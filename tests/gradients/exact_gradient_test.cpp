@@ -124,14 +124,6 @@ TEST(ExactMomentsOfLargeMachines, AreRefusedBeyondTheLimit) {
       {"2^11", "2^10"});
 }
 
-TEST(DataMoments, RefuseHiddenLayersThatAreJoined) {
-  const BoltzmannMachine machine = make_chain({"bernoulli:3", "bernoulli:2", "bernoulli:2"});
-  support::expect_mentions(support::message_of([&] {
-                             static_cast<void>(data_moments(machine, machine.observe({at::zeros({2, 3})})));
-                           }),
-                           {"hidden1", "hidden2", "approximate inference"});
-}
-
 TEST(DataMoments, DoNotDependOnTheOrderOfRows) {
   const BoltzmannMachine machine = support::randomized(make_rbm("bernoulli:4", "bernoulli:3", at::kDouble), 33);
   const at::Tensor v = (uniform(Key(3), {9, 4}, at::kDouble) < 0.5).to(at::kDouble);
