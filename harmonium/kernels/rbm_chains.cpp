@@ -108,28 +108,39 @@ void RbmChains::arrange(const at::Tensor& weights) {
                         slabs_.data_ptr(), cuda::stream_of(weights));
 }
 
-void RbmChains::sweep(const RbmParameters& parameters, const std::vector<StepKeys>& keys, const Learning* learning) {
-  cuda::Walk plan{
-      .shape = shape_,
-      .slabs = slabs_.data_ptr(),
-      .visible = {static_cast<int>(visible_), words_of(visible_words_), 0, numbers(parameters.visible_bias)},
-      .hidden = {static_cast<int>(hidden_), words_of(hidden_words_), 0, numbers(parameters.hidden_bias)},
-      .rows = rows_,
-      .steps = 0,
-      .keys = nullptr};
+// Launches of at most walk_steps each; `launch` sees what a piece has of the plan, and where it begins.
+template <class Launch>
+void RbmChains::in_pieces(const std::vector<StepKeys>& keys, cuda::Walk piece, Launch launch) {
   for (std::size_t first = 0; first < keys.size(); first += cuda::walk_steps) {
-    plan.steps = static_cast<int>(std::min<std::size_t>(cuda::walk_steps, keys.size() - first));
-    plan.keys = reinterpret_cast<const std::uint64_t(*)[2]>(keys.data() + first);
-    plan.visible.drawn = visible_drawn_;
-    plan.hidden.drawn = hidden_drawn_;
-    if (learning != nullptr && first + static_cast<std::size_t>(plan.steps) == keys.size()) {
-      plan.means = {learning->means.data_ptr()};
-      plan.data = {words_of(learning->data_words), learning->data_rows, {learning->data_means.data_ptr()}};
-    }
-    cuda::walk(plan, cuda::stream_of(slabs_));
-    visible_drawn_ = (visible_drawn_ + plan.steps) % 2;
-    hidden_drawn_ = (hidden_drawn_ + plan.steps) % 2;
+    piece.steps = static_cast<int>(std::min<std::size_t>(cuda::walk_steps, keys.size() - first));
+    piece.keys = reinterpret_cast<const std::uint64_t(*)[2]>(keys.data() + first);
+    piece.visible.drawn = visible_drawn_;
+    piece.hidden.drawn = hidden_drawn_;
+    launch(piece, first);
+    visible_drawn_ = (visible_drawn_ + piece.steps) % 2;
+    hidden_drawn_ = (hidden_drawn_ + piece.steps) % 2;
   }
+}
+
+cuda::Walk RbmChains::plan(const float* visible_bias, const float* hidden_bias) const {
+  return {.shape = shape_,
+          .slabs = slabs_.data_ptr(),
+          .visible = {static_cast<int>(visible_), words_of(visible_words_), 0, visible_bias},
+          .hidden = {static_cast<int>(hidden_), words_of(hidden_words_), 0, hidden_bias},
+          .rows = rows_,
+          .steps = 0,
+          .keys = nullptr};
+}
+
+void RbmChains::sweep(const RbmParameters& parameters, const std::vector<StepKeys>& keys, const Learning* learning) {
+  in_pieces(keys, plan(numbers(parameters.visible_bias), numbers(parameters.hidden_bias)),
+            [&](cuda::Walk piece, std::size_t first) {
+              if (learning != nullptr && first + static_cast<std::size_t>(piece.steps) == keys.size()) {
+                piece.means = {learning->means.data_ptr()};
+                piece.data = {words_of(learning->data_words), learning->data_rows, {learning->data_means.data_ptr()}};
+              }
+              cuda::walk(piece, cuda::stream_of(slabs_));
+            });
 }
 
 void RbmChains::anneal(const Line& line, const std::vector<float>& places, const std::vector<StepKeys>& keys,
@@ -137,29 +148,17 @@ void RbmChains::anneal(const Line& line, const std::vector<float>& places, const
   require(places.size() == keys.size() + 1 && !keys.empty(), "a walk of {} steps wants one place more, not {}",
           keys.size(), places.size());
   at::Tensor parts = at::zeros({cuda::team * 4, cuda::padded_rows(rows_)}, slabs_.options().dtype(at::kDouble));
-  cuda::Walk plan{.shape = shape_,
-                  .slabs = slabs_.data_ptr(),
-                  .visible = {static_cast<int>(visible_), words_of(visible_words_), 0, numbers(line.visible_base),
-                              numbers(line.visible_slope)},
-                  .hidden = {static_cast<int>(hidden_), words_of(hidden_words_), 0, numbers(line.hidden_base),
-                             numbers(line.hidden_slope)},
-                  .rows = rows_,
-                  .steps = 0,
-                  .keys = nullptr};
-  for (std::size_t first = 0; first < keys.size(); first += cuda::walk_steps) {
-    plan.steps = static_cast<int>(std::min<std::size_t>(cuda::walk_steps, keys.size() - first));
-    plan.keys = reinterpret_cast<const std::uint64_t(*)[2]>(keys.data() + first);
-    plan.visible.drawn = visible_drawn_;
-    plan.hidden.drawn = hidden_drawn_;
+  cuda::Walk whole = plan(numbers(line.visible_base), numbers(line.hidden_base));
+  whole.visible.slope = numbers(line.visible_slope);
+  whole.hidden.slope = numbers(line.hidden_slope);
+  in_pieces(keys, whole, [&](const cuda::Walk& piece, std::size_t first) {
     // The kept layer's own part of a first step: later ones are added as the layer is drawn.
     const at::Tensor kept = line.keep_visible ? visible() : hidden();
     const at::Tensor own = kept.mv(line.keep_visible ? line.visible_slope : line.hidden_slope).to(at::kDouble);
     log_weights.add_(own, static_cast<double>(places[first + 1]) - static_cast<double>(places[first]));
-    cuda::anneal_walk(plan, line.keep_visible, places.data() + first, parts.data_ptr<double>(),
+    cuda::anneal_walk(piece, line.keep_visible, places.data() + first, parts.data_ptr<double>(),
                       cuda::stream_of(slabs_));
-    visible_drawn_ = (visible_drawn_ + plan.steps) % 2;
-    hidden_drawn_ = (hidden_drawn_ + plan.steps) % 2;
-  }
+  });
   log_weights.add_(parts.sum(0).narrow(0, 0, rows_));
 }
 

@@ -16,6 +16,10 @@
 
 namespace harmonium {
 
+namespace cuda {
+struct Walk;
+}
+
 enum class Precision { fast, exact };
 // Of products on a device, for the whole process; fast unless told otherwise.
 [[nodiscard]] Precision device_precision();
@@ -74,6 +78,10 @@ class RbmChains {
   [[nodiscard]] at::Tensor make_means(std::int64_t rows) const;
 
  private:
+  [[nodiscard]] cuda::Walk plan(const float* visible_bias, const float* hidden_bias) const;
+  template <class Launch>
+  void in_pieces(const std::vector<StepKeys>& keys, cuda::Walk piece, Launch launch);
+
   std::int64_t rows_;
   std::int64_t visible_, hidden_;
   cuda::WalkShape shape_;

@@ -29,8 +29,10 @@ struct MomentSums {
   float* hidden;    // moment_splits · hidden_parts × hidden padded
   float* visible;   // moment_splits · visible_parts × visible padded
 
-  [[nodiscard]] static std::int64_t hidden_parts(const WalkShape& shape) { return shape.visible_slabs; }
-  [[nodiscard]] static std::int64_t visible_parts(const WalkShape& shape) { return team * shape.hidden_slab / 128; }
+  [[nodiscard]] HARMONIUM_BOTH static std::int64_t hidden_parts(const WalkShape& shape) { return shape.visible_slabs; }
+  [[nodiscard]] HARMONIUM_BOTH static std::int64_t visible_parts(const WalkShape& shape) {
+    return team * shape.hidden_slab / 128;
+  }
 };
 
 struct RowsOfMoments {
