@@ -51,8 +51,8 @@ bool RbmChains::serve(const at::Tensor& weights) {
 
 RbmChains::RbmChains(const at::Tensor& weights, std::int64_t rows)
     : rows_(rows), visible_(weights.size(0)), hidden_(weights.size(1)), shape_(shape_of(weights)) {
-  // Draws are numbered by 32 bits, four to a number.
-  require(rows >= 1 && rows * std::max(visible_, hidden_) < std::int64_t{1} << 33,
+  // Kernels count units of all rows by 32 bits.
+  require(rows >= 1 && rows * std::max(visible_, hidden_) < std::int64_t{1} << 32,
           "{} chains are too many for one walk", rows);
   slabs_ = at::empty({cuda::team * shape_.numbers()}, weights.options().dtype(at::kHalf));
   visible_words_ = make_words(rows);

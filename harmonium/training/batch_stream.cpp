@@ -14,6 +14,7 @@ BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& k
   require(options.batch >= 1, "the batch size must be at least 1, not {}", options.batch);
   if (options.classes > 0)
     require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
+  bits_of_bytes_ = options_.classes == 0 && (from_bytes() || (!device.is_cpu() && are_bits()));
   data_.values = data_.values.to(device);
   if (data_.labels.defined()) data_.labels = data_.labels.to(device);
 }
@@ -42,6 +43,11 @@ at::Tensor BatchStream::rows_of(std::int64_t update) {
 bool BatchStream::from_bytes() const {
   return options_.binarization == Binarization::stochastic && options_.shrink == 0 &&
          data_.values.scalar_type() == at::kByte && data_.values.is_contiguous();
+}
+
+bool BatchStream::are_bits() const {
+  return options_.shrink == 0 && data_.values.scalar_type() == at::kByte && data_.values.is_contiguous() &&
+         data_.is_binary();
 }
 
 BatchStream::ByteBatch BatchStream::byte_batch(std::int64_t update) {

@@ -25,14 +25,15 @@ class BatchStream {
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
-  // Whether batches are bits drawn from a table of bytes and nothing else, and such a batch before it is drawn.
+  // Whether batches are bits drawn from a table of bytes and nothing else (which bits that stay as they are may be
+  // taken for), and such a batch before it is drawn.
   struct ByteBatch {
     at::Tensor bytes;
     at::Tensor rows;
     double scale;
     Key key;
   };
-  [[nodiscard]] bool bits_of_bytes() const { return from_bytes() && options_.classes == 0; }
+  [[nodiscard]] bool bits_of_bytes() const { return bits_of_bytes_; }
   [[nodiscard]] ByteBatch byte_batch(std::int64_t update);
   // The key of a batch's random numbers.
   [[nodiscard]] Key key_of(std::int64_t update) const {
@@ -46,6 +47,7 @@ class BatchStream {
 
  private:
   [[nodiscard]] bool from_bytes() const;
+  [[nodiscard]] bool are_bits() const;
   [[nodiscard]] at::Tensor rows_of(std::int64_t update);
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
   [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
@@ -53,6 +55,7 @@ class BatchStream {
   Dataset data_;
   BatchOptions options_;
   Key key_;
+  bool bits_of_bytes_;
   // The orders of the current epoch and the next, enough for a batch on the border.
   std::vector<std::pair<std::int64_t, at::Tensor>> orders_;
 };

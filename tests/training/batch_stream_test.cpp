@@ -1,4 +1,5 @@
 #include "harmonium/training/batch_stream.h"
+#include "harmonium/kernels/random.h"
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,17 @@ TEST(BatchStream, ShrinksValuesAwayFromCertainty) {
 TEST(BatchStream, RefusesEmptyDataAndMissingLabels) {
   EXPECT_THROW(BatchStream(Dataset{.name = "none", .values = at::empty({0, 3})}, {}, Key(1)), Error);
   EXPECT_THROW(BatchStream(Dataset{.name = "bare", .values = at::zeros({2, 3})}, {.classes = 2}, Key(1)), Error);
+}
+
+// What a device does with data that are bits already: it draws them, and they come out as they are.
+TEST(BatchStream, BitsDrawnFromBitsAreTheSameBits) {
+  const at::Tensor bits = uniform(Key(1), {30, 8}).lt(0.4).to(at::kByte);
+  BatchStream stream({.name = "bits", .values = bits}, {.batch = 12}, Key(2));
+  for (std::int64_t update = 0; update < 4; ++update) {
+    const BatchStream::ByteBatch batch = stream.byte_batch(update);
+    EXPECT_TRUE(at::equal(sample_bernoulli(batch.key, batch.bytes, batch.rows.contiguous(), batch.scale),
+                          stream.batch(update)[0]));
+  }
 }
 
 }  // namespace
