@@ -179,6 +179,11 @@ std::shared_ptr<const ModelStatistics> Trainer::statistics(const Moments& model)
 }
 
 std::shared_ptr<const ModelStatistics> Trainer::device_statistics() {
+  // The table has visible units by expectation; where hidden ones are more, it should be those (statistics()).
+  if (machine_.unit(0).width() < machine_.unit(1).width()) {
+    device_update_->give_back();
+    return statistics({});
+  }
   // Factorized metrics ask at once and keep nothing, so that chains are made tables only if somebody asks for more.
   return std::make_shared<RbmStatistics>(
       machine_, device_update_->units(machine_),

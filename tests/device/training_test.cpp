@@ -137,7 +137,6 @@ Trainer digits_trainer(const std::string& optimizer, at::Device device) {
 // part there: parameters agree to some percent of the way they have come, and what they say of data to a tenth of a
 // nat.
 TEST_F(OnDevice, FiftyUpdatesOnDigitsComeToTheSameModelUpToAFewDraws) {
-  const ExactProducts exact;  // fast ones draw otherwise often enough to end elsewhere: tests/device/rbm_test.cpp
   const Split split = digits_split();
   const Monitor monitor(split.train, split.valid, Binarization::stochastic, 0, 4);
   for (const std::string optimizer : {"sgd", "centering", "fang"}) {
