@@ -66,8 +66,11 @@ void on_coded(State& state, Work work) {
 // Whether sweeps of a machine are walks of a binary RBM's chains on a device, and those. Layers are drawn in the order
 // of blocks, which is that of layers.
 bool walks_on_device(const BoltzmannMachine& machine, const State& state) {
-  return is_binary_rbm(machine) && state.layers[1].defined() &&
-         RbmChains::serve(machine.parameters()[machine.topology().edges[0].weights]);
+  if (!is_binary_rbm(machine) || !state.layers[1].defined() ||
+      !RbmChains::serve(machine.parameters()[machine.topology().edges[0].weights]))
+    return false;
+  // Words hold bits; somebody may start from means.
+  return state.layers[1].square().eq(state.layers[1]).all().item<bool>();
 }
 
 void walk_on_device(const BoltzmannMachine& machine, State& state, const Key& key, std::int64_t sweeps) {

@@ -1,4 +1,4 @@
-// An update of a binary RBM on a CUDA device in six launches, with the same draws and the same step as the general one
+// An update of a binary RBM on a CUDA device in four launches, with the same draws and the same step as the general one
 // (trainer.h): a batch drawn as bits, a walk of the persistent chains with the data beside it, moments, and a step
 // along a factorized metric. Means of hidden units are of fp16 and fields of fp16 weights, both far below the noise of
 // a batch; parameters, their averages and all sums are fp32.
@@ -37,8 +37,7 @@ class DeviceUpdate {
   [[nodiscard]] Moments model_moments() const { return moments(1); }
   // Of the units alone, of data (0) or chains (1).
   [[nodiscard]] Moments unary_moments(int side) const;
-  // The step: parameters and their average are written to.
-  // The next batch is drawn beside it, where one is given.
+  // The step: parameters and their average are written to. The next batch is drawn beside it, where one is given.
   void learn(Moments& parameters, Moments& average, const Metric& metric, const StepRule::Rates& rates,
              double average_weight, const std::optional<BatchStream::ByteBatch>& next);
 
@@ -50,9 +49,10 @@ class DeviceUpdate {
 
   // Gives the chains back to the negative phase, where everybody else looks for them; they stay here too.
   void give_back();
-  // Parameters or chains were changed by others.
+  // Parameters or chains were changed by others: those here are old, and not to be given back.
   void forget() {
     begun_ = false;
+    given_back_ = true;
     drawn_.reset();
   }
 

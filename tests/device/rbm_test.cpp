@@ -213,5 +213,29 @@ TEST_F(WalksOnDevice, ResumeGoesOnBitByBit) {
   EXPECT_EQ(count_of_differences(second.particles().layers[1], whole.particles().layers[1]), 0);
 }
 
+TEST_F(WalksOnDevice, WhatIsRestoredIsNotOverwrittenByChainsFromBefore) {
+  Trainer trainer = device_trainer("sgd", 64, 64, 0);
+  for (int update = 0; update < 3; ++update) trainer.step();
+  NamedTensors early;  // copies: a state shares its tensors with the trainer
+  for (const auto& [name, value] : trainer.state()) early.emplace_back(name, value.clone());
+  for (int update = 3; update < 6; ++update) trainer.step();
+  trainer.restore(3, early);
+  const NamedTensors again = trainer.state();
+  for (const auto& [name, value] : early)
+    EXPECT_EQ(count_of_differences(find_tensor(again, name, "state"), value), 0) << name;
+}
+
+TEST_F(WalksOnDevice, HiddenUnitsThatAreMeansGoTheGeneralWay) {
+  const BoltzmannMachine machine = random_rbm_of(64, 48).to(cuda_);
+  State fast = machine.independent_sample(Key(4), 100);
+  fast.layers[1] = fast.layers[1] * 0.5 + 0.25;
+  State general = fast;
+  gibbs(machine, fast, Key(5), 1);
+  const ExactProducts exact;
+  gibbs(machine, general, Key(5), 1);
+  for (std::size_t layer = 0; layer < 2; ++layer)
+    EXPECT_EQ(count_of_differences(fast.layers[layer], general.layers[layer]), 0);
+}
+
 }  // namespace
 }  // namespace harmonium
