@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harmonium/data/dataset.h"
+#include "harmonium/geometry/metric.h"
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium::bench {
@@ -24,7 +25,7 @@ struct GpuSubject {
 // Median seconds of `turns` calls of work on the device, after one that does not count.
 [[nodiscard]] double device_median(const std::function<void()>& work, int turns);
 
-// What is printed, and kept as JSON: "sweep 784×500, 2000 chains", 8.9, "µs".
+// What is printed, and kept as JSON where asked for: "sweep 784×500, 2000 chains", 8.9, "µs".
 struct GpuLine {
   std::string what;
   double value;
@@ -41,13 +42,15 @@ struct Learning {
   double rate_bias = 0.3, rate_weights = 0.03, averaging = 100;
   std::string schedule = "sqrt";
   double weight_decay = 0;
+  bool grays = false;  // learnt as they are, as published, in place of bits drawn from them
+  MetricOptions metric = {};
   std::int64_t chains = 2000, betas = 20'000;
   std::int64_t raise_rows = 0, raise_betas = 50'000;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] GpuLines gpu_learning(const GpuSubject& subject, const Learning& learning);
 
-// The fast mode beside fp32: log Z, moments and learning.
+// The fast mode beside fp32 and beside the CPU: log Z, moments and learning.
 [[nodiscard]] GpuLines gpu_modes(const GpuSubject& subject);
 
 }  // namespace harmonium::bench

@@ -23,9 +23,12 @@ Trainer trainer_on_device(const GpuSubject& subject, const std::string& optimize
   BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
   initialize(machine, Key(learning.seed), 0.05, {{subject.train.column_means().to(at::kFloat)}});
   machine = machine.to(gpu);
-  auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
+  auto metric = make_metric(optimizer, machine.topology(), machine.parameters(), learning.metric);
   return {std::move(machine),
-          BatchStream(subject.train, {.batch = 2000, .binarization = Binarization::stochastic},
+          BatchStream(subject.train,
+                      {.batch = 2000,
+                       .binarization = learning.grays ? Binarization::none : Binarization::stochastic,
+                       .shrink = learning.grays ? 0.0005 : 0},
                       Key(learning.seed).fold_in(1), gpu),
           make_negative_phase("pcd", {.sweeps = 1, .particles = 2000}),
           std::move(metric),
@@ -45,14 +48,28 @@ void advance(Trainer& trainer, std::int64_t updates) {
 
 GpuLines gpu_updates(const GpuSubject& subject) {
   GpuLines lines;
-  for (const auto& [optimizer, rate] :
-       std::vector<std::pair<std::string, double>>{{"fang", 0.03}, {"centering", 0.3}, {"sgd", 0.1}}) {
-    Trainer trainer = trainer_on_device(subject, optimizer, {.updates = 1'000'000, .rate_weights = rate});
+  const auto time = [&](const std::string& what, const std::string& optimizer, Learning learning) {
+    learning.updates = 1'000'000;
+    Trainer trainer = trainer_on_device(subject, optimizer, learning);
     advance(trainer, 200);
     const double seconds = device_median([&] { advance(trainer, 1000); }, 5) / 1000;
-    require(std::isfinite(trainer.gradient_norm()) && trainer.gradient_norm() > 0, "{}: updates do nothing", optimizer);
-    lines.push_back({format("{} update, batch and particles 2000", optimizer), seconds * 1e6, "µs"});
-  }
+    require(std::isfinite(trainer.gradient_norm()) && trainer.gradient_norm() > 0, "{}: updates do nothing", what);
+    lines.push_back({what, seconds * 1e6, "µs"});
+    // So few that the device's queue does not fill up.
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 90; ++i) trainer.step();
+    const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 90;
+    trainer.wait();
+    lines.push_back({"… of the host's time", host * 1e6, "µs"});
+  };
+  constexpr std::int64_t never = 1'000'000'000;
+  time("fang update, batch and particles 2000", "fang", {});
+  time("… of gray values", "fang", {.grays = true});
+  time("… with statistics of the first update only", "fang",
+       {.metric = {.statistics_every = never, .refit_every = never}});
+  time("… with statistics as usual, but one fit", "fang", {.metric = {.refit_every = never}});
+  time("centering update", "centering", {.rate_weights = 0.3});
+  time("sgd update", "sgd", {.rate_weights = 0.1});
   return lines;
 }
 
@@ -75,11 +92,18 @@ GpuLines gpu_learning(const GpuSubject& subject, const Learning& learning) {
   const AisResult log_z = ais(path, learning.chains, {.seed = 2});
   const double ais_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - ais_start).count();
   const double mean = log_unnormalized(machine, machine.observe({test})).mean().item<double>();
-  const std::string what = format("{} updates ({})", learning.updates, learning.schedule);
+  const std::string what =
+      format("{} updates ({}{})", learning.updates, learning.schedule, learning.grays ? ", gray values" : "");
+  const at::Tensor train =
+      binarize(subject.train.slice(0, std::min<std::int64_t>(10'000, subject.train.rows())).to_float(),
+               Binarization::stochastic, Key(6))
+          .to(gpu);
+  const double train_mean = log_unnormalized(machine, machine.observe({train})).mean().item<double>();
   GpuLines lines = {{what + ": training", seconds, "s"},
                     {"… test log-likelihood, AIS", mean - log_z.log_z.value, "nats"},
                     {"… from", mean - log_z.log_z.high, "nats"},
                     {"… to", mean - log_z.log_z.low, "nats"},
+                    {format("… of {} training images", train.size(0)), train_mean - log_z.log_z.value, "nats"},
                     {"… effective chains", log_z.log_z.effective_samples.value_or(0), ""},
                     {"… AIS took", ais_seconds, "s"}};
   if (learning.raise_rows > 0) {
@@ -99,12 +123,16 @@ GpuLines gpu_modes(const GpuSubject& subject) {
   const std::int64_t updates = 3000;
   const at::Tensor rates = subject.train.column_means().to(at::kFloat).to(gpu);
   const at::Tensor test = binarize(subject.test.to_float(), Binarization::stochastic, Key(5)).to(gpu);
+  const auto log_z_of = [&](const BoltzmannMachine& machine, std::int64_t chains, std::int64_t betas,
+                            std::uint64_t seed) {
+    const Moments base = base_rate_parameters(machine, {{rates.to(machine.device())}});
+    const AnnealingPath path({machine.with_parameters(base), "base rates"}, {machine}, linear_schedule(betas));
+    return ais(path, chains, {.chains_at_once = chains, .seed = seed});
+  };
   const auto judge = [&](const BoltzmannMachine& machine, Precision precision, std::uint64_t seed,
                          const std::string& what) {
     set_device_precision(precision);
-    const AnnealingPath path({machine.with_parameters(base_rate_parameters(machine, {{rates}})), "base rates"},
-                             {machine}, linear_schedule(20'000));
-    const AisResult log_z = ais(path, 5000, {.chains_at_once = 5000, .seed = seed});
+    const AisResult log_z = log_z_of(machine, 5000, 20'000, seed);
     const double mean = log_unnormalized(machine, machine.observe({test})).mean().item<double>();
     lines.push_back({what + ": log Z", log_z.log_z.value, "nats"});
     lines.push_back({"… half its interval", (log_z.log_z.high - log_z.log_z.low) / 2, "nats"});
@@ -122,6 +150,15 @@ GpuLines gpu_modes(const GpuSubject& subject) {
     judge(machines[0], Precision::exact, seed, "learnt fast, judged in fp32");
   }
   judge(machines[1], Precision::fast, 2, "learnt in fp32, judged fast");
+  set_device_precision(Precision::fast);
+  const auto add_interval = [&](const std::string& what, const AisResult& log_z) {
+    lines.push_back({what + ": log Z", log_z.log_z.value, "nats"});
+    lines.push_back({"… from", log_z.log_z.low, "nats"});
+    lines.push_back({"… to", log_z.log_z.high, "nats"});
+  };
+  add_interval("learnt fast, 5000 chains, 100 000 β", log_z_of(machines[0], 5000, 100'000, 4));
+  add_interval("… on the CPU, 1000 chains, 10 000 β",
+               log_z_of(machines[0].to(at::TensorOptions(at::kCPU)), 1000, 10'000, 4));
   // Moments of one machine by 20 000 chains, 200 sweeps from the data's rates, in both modes.
   std::vector<Moments> moments;
   for (const Precision walking : {Precision::fast, Precision::exact}) {

@@ -1,5 +1,5 @@
 // Times a CUDA device; see the usage below.
-#include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -7,10 +7,24 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 
+namespace {
+
+void write_json(const std::string& path, const harmonium::bench::GpuLines& lines) {
+  std::ofstream file(path);
+  file << "[";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    file << harmonium::format("{}\n  {{\"what\": \"{}\", \"value\": {:.6g}, \"unit\": \"{}\"}}", i == 0 ? "" : ",",
+                              lines[i].what, lines[i].value, lines[i].unit);
+  file << "\n]\n";
+  harmonium::require(file.good(), "{}: could not be written", path);
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
   using namespace harmonium;
   using namespace harmonium::bench;
-  std::string folder, only = "sweep,ais,update";
+  std::string folder, json, only = "sweep,ais,update";
   Learning learning;
   for (int i = 1; i < count; ++i) {
     const std::string name = arguments[i];
@@ -23,6 +37,8 @@ int main(int count, char** arguments) {
     };
     if (name == "--mnist") {
       folder = value();
+    } else if (name == "--json") {
+      json = value();
     } else if (name == "--only") {
       only = value();
     } else if (name == "--updates") {
@@ -31,6 +47,10 @@ int main(int count, char** arguments) {
       learning.schedule = value();
     } else if (name == "--averaging") {
       learning.averaging = std::stod(value());
+    } else if (name == "--grays") {
+      learning.grays = true;
+    } else if (name == "--plain-damping") {
+      learning.metric.centered_damping = false;
     } else if (name == "--rate-weights") {
       learning.rate_weights = std::stod(value());
     } else if (name == "--rate-bias") {
@@ -44,10 +64,13 @@ int main(int count, char** arguments) {
     } else if (name == "--raise-betas") {
       learning.raise_betas = std::stoll(value());
     } else {
-      std::cerr << "unknown option " << name
-                << "\nusage: harmonium_gpu_bench [--mnist FOLDER] [--only sweep,ais,update,modes,learn]\n"
-                   "  learn: [--updates N] [--schedule S] [--averaging T] [--rate-weights R] [--rate-bias R]\n"
-                   "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n";
+      std::cerr
+          << "unknown option " << name
+          << "\nusage: harmonium_gpu_bench [--mnist FOLDER] [--json FILE]\n                           [--only "
+             "sweep,ais,update,modes,learn]\n"
+             "  learn: [--updates N] [--schedule S] [--averaging T] [--rate-weights R] [--rate-bias R] [--grays]\n"
+             "         [--plain-damping]\n"
+             "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n";
       return 2;
     }
   }
@@ -58,9 +81,11 @@ int main(int count, char** arguments) {
   const auto wanted = [&](const std::string& name) {
     return ("," + only + ",").find("," + name + ",") != std::string::npos;
   };
-  const auto print = [](const GpuLines& lines) {
+  GpuLines all;
+  const auto print = [&](const GpuLines& lines) {
     for (const GpuLine& line : lines)
       std::cout << format("{:<48} {:>12.4f} {}\n", line.what, line.value, line.unit) << std::flush;
+    all.insert(all.end(), lines.begin(), lines.end());
   };
   try {
     const GpuSubject subject = gpu_subject(folder);
@@ -69,6 +94,7 @@ int main(int count, char** arguments) {
     if (wanted("update")) print(gpu_updates(subject));
     if (wanted("modes")) print(gpu_modes(subject));
     if (wanted("learn")) print(gpu_learning(subject, learning));
+    if (!json.empty()) write_json(json, all);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << "\n";
     return 1;

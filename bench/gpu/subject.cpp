@@ -5,7 +5,7 @@
 #include "bench/gpu/gpu_bench.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
-#include "harmonium/kernels/random.h"
+#include "harmonium/data/digits.h"
 
 namespace harmonium::bench {
 
@@ -23,18 +23,22 @@ Dataset read_images(const std::string& path) {
   return {.name = path, .values = values, .scale = 1.0 / 255};
 }
 
-// Smooth random blobs: as sparse as digits, and nothing to be learnt but that.
-Dataset blobs(std::uint64_t seed, std::int64_t rows) {
-  const at::Tensor x = uniform(Key(seed), {rows, 1, 30, 30}), soft = at::avg_pool2d(x, 3, 1);
-  return {.name = "blobs",
-          .values = (soft - 0.5).mul(8).sigmoid().mul(255).to(at::kByte).reshape({rows, 784}).contiguous(),
+// The small digits at hand, drawn large.
+Dataset large_digits(const Dataset& small) {
+  const std::int64_t rows = small.rows();
+  const at::Tensor large = at::upsample_bilinear2d(small.to_float().view({rows, 1, 8, 8}), {28, 28}, false);
+  return {.name = "large digits",
+          .values = large.mul(255).to(at::kByte).reshape({rows, 784}).contiguous(),
           .scale = 1.0 / 255};
 }
 
 }  // namespace
 
 GpuSubject gpu_subject(const std::string& folder) {
-  if (folder.empty()) return {blobs(1, 20'000), blobs(2, 1'000)};
+  if (folder.empty()) {
+    const Split split = digits_split();
+    return {large_digits(split.train), large_digits(split.test)};
+  }
   return {read_images(folder + "/train-images-idx3-ubyte"), read_images(folder + "/t10k-images-idx3-ubyte")};
 }
 

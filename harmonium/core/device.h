@@ -24,4 +24,19 @@ inline void wait_for_device(const at::Tensor& x) {
   if (!x.is_cpu() && x.numel() > 0) (void)x.reshape(-1).narrow(0, 0, 1).cpu();
 }
 
+// Products on a device may be rounded to TF32 while this lives: for what only shapes a metric, and comes from noisy
+// averages anyway.
+class FastProducts {
+ public:
+  explicit FastProducts(at::Device device) : before_(at::globalContext().allowTF32CuBLAS()) {
+    if (device.is_cuda()) at::globalContext().setAllowTF32CuBLAS(true);
+  }
+  ~FastProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  FastProducts(const FastProducts&) = delete;
+  FastProducts& operator=(const FastProducts&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace harmonium

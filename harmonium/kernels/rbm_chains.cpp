@@ -65,6 +65,10 @@ at::Tensor RbmChains::make_words(std::int64_t rows) const {
   return at::empty({cuda::padded_rows(rows), cuda::row_words}, slabs_.options().dtype(at::kInt));
 }
 
+at::Tensor RbmChains::make_grays(std::int64_t rows) const {
+  return at::empty({cuda::padded_rows(rows), shape_.visible_slab * shape_.visible_slabs}, slabs_.options());
+}
+
 at::Tensor RbmChains::make_means(std::int64_t rows) const {
   return at::empty({cuda::padded_rows(rows), cuda::team * shape_.hidden_slab}, slabs_.options());
 }
@@ -85,22 +89,23 @@ void RbmChains::set(const at::Tensor& visible, const at::Tensor& hidden) {
 at::Tensor RbmChains::visible() const {
   at::Tensor table = at::empty({rows_, visible_}, slabs_.options().dtype(at::kFloat));
   cuda::unpack_states(words_of(visible_words_), rows_, static_cast<int>(visible_), shape_.visible_slab,
-                      table.data_ptr<float>(), visible_, cuda::stream_of(table));
+                      table.data_ptr<float>(), cuda::stream_of(table));
   return table;
 }
 
 at::Tensor RbmChains::hidden() const {
   at::Tensor table = at::empty({rows_, hidden_}, slabs_.options().dtype(at::kFloat));
-  copy_hidden_to(table);
+  cuda::unpack_states(words_of(hidden_words_), rows_, static_cast<int>(hidden_), shape_.hidden_slab,
+                      table.data_ptr<float>(), cuda::stream_of(table));
   return table;
 }
 
 void RbmChains::copy_hidden_to(const at::Tensor& table) const {
-  require(table.is_cuda() && table.scalar_type() == at::kFloat && table.dim() == 2 && table.size(0) == rows_ &&
+  require(table.is_cuda() && table.scalar_type() == at::kHalf && table.dim() == 2 && table.size(0) == rows_ &&
               table.size(1) == hidden_ && table.stride(1) == 1,
           "hidden units of {} chains go into a table of {} columns", rows_, hidden_);
-  cuda::unpack_states(words_of(hidden_words_), rows_, static_cast<int>(hidden_), shape_.hidden_slab,
-                      table.data_ptr<float>(), table.stride(0), cuda::stream_of(table));
+  cuda::unpack_halves(words_of(hidden_words_), rows_, static_cast<int>(hidden_), shape_.hidden_slab, table.data_ptr(),
+                      table.stride(0), cuda::stream_of(table));
 }
 
 void RbmChains::arrange(const at::Tensor& weights) {
@@ -137,7 +142,11 @@ void RbmChains::sweep(const RbmParameters& parameters, const std::vector<StepKey
             [&](cuda::Walk piece, std::size_t first) {
               if (learning != nullptr && first + static_cast<std::size_t>(piece.steps) == keys.size()) {
                 piece.means = {learning->means.data_ptr()};
-                piece.data = {words_of(learning->data_words), learning->data_rows, {learning->data_means.data_ptr()}};
+                const at::Tensor& data = learning->data;
+                piece.data = {data.scalar_type() == at::kHalf ? cuda::DataUnits{.grays = data.data_ptr()}
+                                                              : cuda::DataUnits{.words = words_of(data)},
+                              learning->data_rows,
+                              {learning->data_means.data_ptr()}};
               }
               cuda::walk(piece, cuda::stream_of(slabs_));
             });
@@ -173,6 +182,7 @@ namespace {
 bool RbmChains::serve(const at::Tensor&) { return false; }
 RbmChains::RbmChains(const at::Tensor&, std::int64_t) { no_chains(); }
 at::Tensor RbmChains::make_words(std::int64_t) const { no_chains(); }
+at::Tensor RbmChains::make_grays(std::int64_t) const { no_chains(); }
 at::Tensor RbmChains::make_means(std::int64_t) const { no_chains(); }
 void RbmChains::set(const at::Tensor&, const at::Tensor&) { no_chains(); }
 at::Tensor RbmChains::visible() const { no_chains(); }

@@ -47,7 +47,7 @@ class RbmChains {
   void set(const at::Tensor& visible, const at::Tensor& hidden);
   [[nodiscard]] at::Tensor visible() const;
   [[nodiscard]] at::Tensor hidden() const;
-  // The same into rows of a table, which may be part of a larger one.
+  // The same as fp16 into rows of a table, which may be part of a larger one.
   void copy_hidden_to(const at::Tensor& table) const;
 
   // Takes the weights in; to be called whenever they have changed, unless an update of them writes slabs() itself.
@@ -56,9 +56,10 @@ class RbmChains {
   [[nodiscard]] const cuda::WalkShape& shape() const { return shape_; }
   [[nodiscard]] const at::Tensor& visible_words() const { return visible_words_; }
 
-  // Rows of data that are walked beside the chains: words in, means of hidden units out. And the means of the chains.
+  // Rows of data that are walked beside the chains: words (make_words) or gray values (make_grays) in, means of hidden
+  // units out. And the means of the chains.
   struct Learning {
-    at::Tensor data_words, data_means, means;
+    at::Tensor data, data_means, means;
     std::int64_t data_rows;
   };
   // Sweeps: visible units given hidden ones, then hidden given visible.
@@ -75,6 +76,7 @@ class RbmChains {
 
   // Empty tables as the kernels want them.
   [[nodiscard]] at::Tensor make_words(std::int64_t rows) const;
+  [[nodiscard]] at::Tensor make_grays(std::int64_t rows) const;
   [[nodiscard]] at::Tensor make_means(std::int64_t rows) const;
 
  private:

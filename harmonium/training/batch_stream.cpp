@@ -14,7 +14,7 @@ BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& k
   require(options.batch >= 1, "the batch size must be at least 1, not {}", options.batch);
   if (options.classes > 0)
     require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
-  bits_of_bytes_ = options_.classes == 0 && (from_bytes() || (!device.is_cpu() && are_bits()));
+  bytes_become_ = what_bytes_become(device);
   data_.values = data_.values.to(device);
   if (data_.labels.defined()) data_.labels = data_.labels.to(device);
 }
@@ -45,13 +45,22 @@ bool BatchStream::from_bytes() const {
          data_.values.scalar_type() == at::kByte && data_.values.is_contiguous();
 }
 
-bool BatchStream::are_bits() const {
-  return options_.shrink == 0 && data_.values.scalar_type() == at::kByte && data_.values.is_contiguous() &&
-         data_.is_binary();
+std::optional<BatchStream::Bytes> BatchStream::what_bytes_become(at::Device device) const {
+  if (options_.classes > 0) return std::nullopt;
+  if (from_bytes()) return Bytes::bits;
+  // Whether all are 0 or 1 is a look at all of them, which only the way of a device asks for.
+  if (device.is_cpu() || data_.values.scalar_type() != at::kByte || !data_.values.is_contiguous()) return std::nullopt;
+  if (options_.shrink == 0 && data_.is_binary()) return Bytes::bits;
+  return options_.binarization == Binarization::none ? std::optional(Bytes::grays) : std::nullopt;
 }
 
 BatchStream::ByteBatch BatchStream::byte_batch(std::int64_t update) {
-  return {.bytes = data_.values, .rows = rows_of(update), .scale = data_.scale, .key = key_of(update)};
+  return {.bytes = data_.values,
+          .rows = rows_of(update),
+          .scale = data_.scale * (1 - 2 * options_.shrink),
+          .offset = options_.shrink,
+          .drawn = bits_of_bytes(),
+          .key = key_of(update)};
 }
 
 std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {

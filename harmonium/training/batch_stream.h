@@ -4,6 +4,7 @@
 // resume. Gray values are binarized anew at every update (stochastic) unless told otherwise.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "harmonium/core/key.h"
@@ -25,15 +26,17 @@ class BatchStream {
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
-  // Whether batches are bits drawn from a table of bytes and nothing else (which bits that stay as they are may be
-  // taken for), and such a batch before it is drawn.
+  // Whether batches are made of a table of bytes and nothing else, and such a batch before it is made: its numbers are
+  // byte·scale + offset, or bits that are 1 with that probability (which bits that stay as they are may be taken for).
   struct ByteBatch {
     at::Tensor bytes;
     at::Tensor rows;
-    double scale;
+    double scale, offset;
+    bool drawn;
     Key key;
   };
-  [[nodiscard]] bool bits_of_bytes() const { return bits_of_bytes_; }
+  [[nodiscard]] bool of_bytes() const { return bytes_become_.has_value(); }
+  [[nodiscard]] bool bits_of_bytes() const { return bytes_become_ == Bytes::bits; }
   [[nodiscard]] ByteBatch byte_batch(std::int64_t update);
   // The key of a batch's random numbers.
   [[nodiscard]] Key key_of(std::int64_t update) const {
@@ -46,8 +49,9 @@ class BatchStream {
   [[nodiscard]] double epoch(std::int64_t update) const;
 
  private:
+  enum class Bytes { bits, grays };
   [[nodiscard]] bool from_bytes() const;
-  [[nodiscard]] bool are_bits() const;
+  [[nodiscard]] std::optional<Bytes> what_bytes_become(at::Device device) const;
   [[nodiscard]] at::Tensor rows_of(std::int64_t update);
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
   [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
@@ -55,7 +59,7 @@ class BatchStream {
   Dataset data_;
   BatchOptions options_;
   Key key_;
-  bool bits_of_bytes_;
+  std::optional<Bytes> bytes_become_;  // where batches are made of bytes
   // The orders of the current epoch and the next, enough for a batch on the border.
   std::vector<std::pair<std::int64_t, at::Tensor>> orders_;
 };

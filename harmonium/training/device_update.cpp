@@ -1,9 +1,11 @@
 #include "harmonium/training/device_update.h"
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/geometry/identity.h"
 #include "harmonium/kernels/cuda/glue.h"
 #include "harmonium/kernels/cuda/rbm_learn.h"
+#include "harmonium/kernels/cuda/unit_statistics.h"
 #include "harmonium/models/builders.h"
 
 namespace harmonium {
@@ -21,10 +23,9 @@ cuda::Coefficients coefficients(const at::Tensor& x) {
           .column_stride = x.size(1) == 1 ? 0 : x.stride(1)};
 }
 
-// L⁻¹ of a lower triangle, by halves: of [A 0; C B] it is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. All blocks of a size are done at once;
-// a device solves eight small triangles in the time of one.
+// L⁻¹ of a lower triangle, by halves: of [A 0; C B] it is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. All blocks of a size are done at once.
 at::Tensor inverse_of_triangle(const at::Tensor& lower) {
-  constexpr std::int64_t leaves = 8;
+  constexpr std::int64_t leaves = 16;
   const std::int64_t n = lower.size(0), leaf = (n + leaves - 1) / leaves, padded = leaf * leaves;
   at::Tensor whole = at::eye(padded, lower.options());
   whole.narrow(0, 0, n).narrow(1, 0, n).copy_(lower);
@@ -35,9 +36,9 @@ at::Tensor inverse_of_triangle(const at::Tensor& lower) {
                              down * size * padded + right * size);
   };
   at::Tensor inverse = at::zeros_like(whole);
-  blocks(inverse, leaf, leaves, 0, 0)
-      .copy_(at::linalg_solve_triangular(blocks(whole, leaf, leaves, 0, 0), at::eye(leaf, lower.options()),
-                                         /*upper=*/false));
+  require(leaf <= cuda::largest_triangle, "a covariance of {} units is too large", n);
+  cuda::launch_inverse_triangles(whole.data_ptr<float>(), padded, static_cast<int>(leaf), leaves,
+                                 inverse.data_ptr<float>(), cuda::stream_of(whole));
   for (std::int64_t size = leaf; size < padded; size *= 2) {
     const std::int64_t count = padded / size / 2;
     const at::Tensor first = blocks(inverse, size, count, 0, 0), second = blocks(inverse, size, count, 1, 1);
@@ -49,6 +50,7 @@ at::Tensor inverse_of_triangle(const at::Tensor& lower) {
 // (L Lᵀ)⁻¹.
 at::Tensor inverse_of(const at::Tensor& factor) {
   const at::Tensor half = inverse_of_triangle(factor);
+  const FastProducts fast(factor.device());  // a square whatever is rounded, so that it stays a metric
   return half.t().mm(half);
 }
 
@@ -65,20 +67,22 @@ std::unique_ptr<DeviceUpdate> DeviceUpdate::make(const BoltzmannMachine& machine
   auto* pcd = dynamic_cast<Pcd*>(&phase);
   const bool metric_known = metric.factorized() != nullptr || dynamic_cast<const Identity*>(&metric) != nullptr;
   if (pcd == nullptr || !metric_known || step.momentum != 0 || step.weight_decay_l1 != 0 || !is_binary_rbm(machine) ||
-      machine.observed() != LayerSet{0} || !batches.bits_of_bytes())
+      machine.observed() != LayerSet{0} || !batches.of_bytes())
     return nullptr;
   if (!RbmChains::serve(machine.parameters()[machine.topology().edges[0].weights])) return nullptr;
-  return std::unique_ptr<DeviceUpdate>(new DeviceUpdate(machine, *pcd, batches.options().batch));
+  return std::unique_ptr<DeviceUpdate>(
+      new DeviceUpdate(machine, *pcd, batches.options().batch, batches.bits_of_bytes()));
 }
 
-DeviceUpdate::DeviceUpdate(const BoltzmannMachine& machine, Pcd& phase, std::int64_t batch)
+DeviceUpdate::DeviceUpdate(const BoltzmannMachine& machine, Pcd& phase, std::int64_t batch, bool bits)
     : phase_(phase),
       visible_(machine.topology().layers[0].parameters[0]),
       hidden_(machine.topology().layers[1].parameters[0]),
       weights_(machine.topology().edges[0].weights),
       visible_width_(machine.unit(0).width()),
       hidden_width_(machine.unit(1).width()),
-      batch_(batch) {}
+      batch_(batch),
+      bits_(bits) {}
 
 void DeviceUpdate::begin(const BoltzmannMachine& machine, const Key& key) {
   const at::Tensor& weights = machine.parameters()[weights_];
@@ -86,7 +90,7 @@ void DeviceUpdate::begin(const BoltzmannMachine& machine, const Key& key) {
   if (chains_ == nullptr || particles_ != particles.rows()) {
     particles_ = particles.rows();
     chains_ = std::make_unique<RbmChains>(weights, particles_);
-    learning_ = {.data_words = chains_->make_words(batch_),
+    learning_ = {.data = bits_ ? chains_->make_words(batch_) : chains_->make_grays(batch_),
                  .data_means = chains_->make_means(batch_),
                  .means = chains_->make_means(particles_),
                  .data_rows = batch_};
@@ -116,21 +120,29 @@ cuda::BatchToDraw DeviceUpdate::to_draw(const BatchStream::ByteBatch& batch) {
                    .rows = rows_.data_ptr<std::int64_t>(),
                    .count = rows_.size(0),
                    .scale = static_cast<float>(batch.scale)},
-          .slab = chains_->shape().visible_slab,
-          .words = words(learning_.data_words)};
+          .offset = static_cast<float>(batch.offset),
+          .shape = chains_->shape(),
+          .to = data()};
+}
+
+cuda::DataUnits DeviceUpdate::data() const {
+  return bits_ ? cuda::DataUnits{.words = words(learning_.data)} : cuda::DataUnits{.grays = learning_.data.data_ptr()};
 }
 
 const at::Tensor& DeviceUpdate::units(const BoltzmannMachine& machine) {
   const std::int64_t count = visible_width_ + hidden_width_, padded = (count + 8) / 8 * 8;
   if (!units_.defined() || units_.size(0) != particles_) {
-    units_ = at::zeros({particles_, padded}, products_.options());
+    units_ = at::zeros({particles_, padded}, products_.options().dtype(at::kHalf));
     units_.select(1, count).fill_(1);
   }
-  const at::Tensor hidden = units_.narrow(1, visible_width_, hidden_width_);
-  at::Tensor visible = units_.narrow(1, 0, visible_width_);
-  chains_->copy_hidden_to(hidden);
-  at::addmm_out(visible, machine.parameters()[visible_], hidden, machine.parameters()[weights_].t());
-  visible.sigmoid_();
+  chains_->copy_hidden_to(units_.narrow(1, visible_width_, hidden_width_));
+  // Rows of weights that begin at multiples of 16 bytes, as fast products want them, with zeros for the column of ones.
+  const std::int64_t columns = padded - visible_width_;
+  if (!half_weights_.defined()) half_weights_ = at::zeros({visible_width_, columns}, units_.options());
+  half_weights_.narrow(1, 0, hidden_width_).copy_(machine.parameters()[weights_]);
+  const at::Tensor input = cuda::wide_product(units_.narrow(1, visible_width_, columns), half_weights_.t());
+  cuda::put_means(input.data_ptr<float>(), machine.parameters()[visible_].data_ptr<float>(), particles_,
+                  static_cast<int>(visible_width_), units_.data_ptr(), padded, cuda::stream_of(units_));
   return units_;
 }
 
@@ -149,8 +161,8 @@ void DeviceUpdate::estimate(const BoltzmannMachine& machine, const std::optional
   }
   const Moments& parameters = machine.parameters();
   chains_->sweep({parameters[weights_], parameters[visible_], parameters[hidden_]}, keys, &learning_);
-  cuda::sum_moments(chains_->shape(), {words(learning_.data_words), learning_.data_means.data_ptr(), batch_},
-                    {words(chains_->visible_words()), learning_.means.data_ptr(), particles_},
+  cuda::sum_moments(chains_->shape(), {data(), learning_.data_means.data_ptr(), batch_},
+                    {{.words = words(chains_->visible_words())}, learning_.means.data_ptr(), particles_},
                     {products_.data_ptr<float>(), hidden_sums_.data_ptr<float>(), visible_sums_.data_ptr<float>()},
                     stream);
   given_back_ = false;

@@ -1,7 +1,7 @@
 // An update of a binary RBM on a CUDA device in four launches, with the same draws and the same step as the general one
-// (trainer.h): a batch drawn as bits, a walk of the persistent chains with the data beside it, moments, and a step
-// along a factorized metric. Means of hidden units are of fp16 and fields of fp16 weights, both far below the noise of
-// a batch; parameters, their averages and all sums are fp32.
+// (trainer.h): a batch drawn as bits (or gray values), a walk of the persistent chains with the data beside it,
+// moments, and a step along a factorized metric. Means of hidden units are of fp16 and fields of fp16 weights, both far
+// below the noise of a batch; parameters, their averages and all sums are fp32.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ namespace harmonium {
 
 namespace cuda {
 struct BatchToDraw;
-}
+struct DataUnits;
+}  // namespace cuda
 
 class DeviceUpdate {
  public:
@@ -57,19 +58,21 @@ class DeviceUpdate {
   }
 
  private:
-  DeviceUpdate(const BoltzmannMachine& machine, Pcd& phase, std::int64_t batch);
+  DeviceUpdate(const BoltzmannMachine& machine, Pcd& phase, std::int64_t batch, bool bits);
   void begin(const BoltzmannMachine& machine, const Key& key);
   [[nodiscard]] cuda::BatchToDraw to_draw(const BatchStream::ByteBatch& batch);
+  [[nodiscard]] cuda::DataUnits data() const;  // where the batch is
   [[nodiscard]] double share(int side) const;  // 1 / rows
   [[nodiscard]] Moments moments(int side) const;
 
   Pcd& phase_;
   std::string visible_, hidden_, weights_;  // names of parameters
   std::int64_t visible_width_, hidden_width_, batch_, particles_ = 0;
+  bool bits_;  // data are bits, not gray values
   std::unique_ptr<RbmChains> chains_;
   RbmChains::Learning learning_;
   at::Tensor products_, hidden_sums_, visible_sums_, unary_gradient_, row_sums_, column_sums_;
-  at::Tensor units_;
+  at::Tensor units_, half_weights_;
   at::Tensor factor_, inverse_;  // of the units' covariance: the factor of the metric, and what a step multiplies by
   at::Tensor rows_;              // of the batch that is drawn
   std::optional<Key> drawn_;     // the batch that has been drawn ahead

@@ -9,7 +9,8 @@ namespace harmonium {
 
 class RbmStatistics final : public ParticleStatistics {
  public:
-  // Rows of `units`: visible means given the hidden units, hidden units, and a one; what follows is zero.
+  // Rows of `units`: visible means given the hidden units, hidden units, and a one; what follows is zero. In fp16 on a
+  // device, which is far below the noise of the chains; products are added up in fp32 anyway.
   RbmStatistics(const BoltzmannMachine& machine, const at::Tensor& units, ParticleSource source);
 
   [[nodiscard]] at::Tensor unary_mean() const override { return mean_; }

@@ -33,21 +33,6 @@ NamedTensors under_prefix(const std::string& prefix, const NamedTensors& tensors
   return result;
 }
 
-// Products of statistics may be rounded to TF32 while this lives: they are averaged over many rows and updates, and
-// only shape the metric.
-class FastProducts {
- public:
-  explicit FastProducts(at::Device device) : before_(at::globalContext().allowTF32CuBLAS()) {
-    if (device.is_cuda()) at::globalContext().setAllowTF32CuBLAS(true);
-  }
-  ~FastProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
-  FastProducts(const FastProducts&) = delete;
-  FastProducts& operator=(const FastProducts&) = delete;
-
- private:
-  bool before_;
-};
-
 void copy_moments(Moments& target, const NamedTensors& source, const std::string& what) {
   for (const auto& [name, value] : target.entries()) {
     const at::Tensor& found = find_tensor(source, name, what);

@@ -184,6 +184,30 @@ TEST_F(WalksOnDevice, FirstUpdateIsTheGeneralOne) {
     }
 }
 
+// Gray values, of every width of a slab. Rates of one make parameters the gradient itself; draws that differ move it by
+// one part in the rows each. Bits in place of gray values would move it by √(p(1 − p)/rows), seven parts in a hundred
+// rows for the farthest of many units, and values without their offset by a fifth.
+TEST_F(WalksOnDevice, GrayValuesMoveParametersAsTheGeneralWayDoes) {
+  for (const auto& [visible, hidden, batch] : std::vector<Size>{{64, 16, 100}, {300, 200, 257}, {784, 500, 130}}) {
+    const Dataset data{
+        .name = "grays", .values = uniform(Key(8), {400, visible}).square().mul(255).to(at::kByte), .scale = 1.0 / 255};
+    const auto trainer = [&] {
+      BoltzmannMachine machine = random_rbm_of(visible, hidden, 0.02).to(cuda_);
+      auto metric = make_metric("sgd", machine.topology(), machine.parameters());
+      return Trainer(std::move(machine), BatchStream(data, {.batch = batch, .shrink = 0.2}, Key(2), cuda_),
+                     make_negative_phase("pcd", {.particles = 100}), std::move(metric),
+                     {.rate_bias = 1, .rate_weights = 1}, {.updates = 400, .seed = 5});
+    };
+    Trainer fast = trainer();
+    fast.step();
+    const ExactProducts exact;
+    Trainer general = trainer();
+    general.step();
+    for (const auto& [name, value] : general.machine().parameters().entries())
+      expect_near(fast.machine().parameters()[name], value, 0.03, format("{} of {}x{}", name, visible, hidden));
+  }
+}
+
 TEST_F(WalksOnDevice, TrainsAsWellAsTheGeneralWay) {
   // Exact log-likelihood after 400 updates by both ways: seeds and draws are the same, so that only rounding differs,
   // and what grows from it.

@@ -3,9 +3,11 @@
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <torch/version.h>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/cuda/pair_regression.h"
+#include "harmonium/kernels/cuda/unit_statistics.h"
 
 namespace harmonium::cuda {
 
@@ -130,6 +132,24 @@ at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const Scal
                                      log_weights.data_ptr<double>(), out.data_ptr<scalar_t>(), stream_of(out));
   });
   return out;
+}
+
+at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 8)
+  return at::mm(a, b, at::kFloat);
+#else
+  return a.to(at::kFloat).mm(b.to(at::kFloat));  // halves would be rounded to halves
+#endif
+}
+
+UnitMoments unit_moments(const at::Tensor& sums, std::int64_t count, double share) {
+  require(sums.is_contiguous() && sums.scalar_type() == at::kFloat && sums.size(0) >= count && sums.size(1) > count,
+          "sums of products are a float32 matrix with a column more than there are units");
+  UnitMoments result{at::empty({count}, sums.options()), at::empty({count, count}, sums.options())};
+  const c10::DeviceGuard guard(sums.device());
+  launch_unit_moments(sums.data_ptr<float>(), sums.stride(0), count, static_cast<float>(share),
+                      result.mean.data_ptr<float>(), result.second_moment.data_ptr<float>(), stream_of(sums));
+  return result;
 }
 
 PairRegressions pair_regressions(const at::Tensor& row_mean, const at::Tensor& column_mean,

@@ -28,6 +28,15 @@ namespace harmonium::cuda {
 [[nodiscard]] at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const ScaledField& after,
                                          at::Tensor& log_weights);
 
+// a·b of halves, in float32.
+[[nodiscard]] at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b);
+
+// Mean and second moment of 0/1 units from Σ of their products (unit_statistics.h).
+struct UnitMoments {
+  at::Tensor mean, second_moment;
+};
+[[nodiscard]] UnitMoments unit_moments(const at::Tensor& sums, std::int64_t count, double share);
+
 // Coefficients on rows' and columns' units and residual variances of the regressions of products (pair_regression.h).
 struct PairRegressions {
   at::Tensor on_first, on_second, variance;

@@ -1,7 +1,7 @@
 // What every launch needs: how many blocks, and whether it went off.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -27,6 +27,33 @@ inline void check(cudaError_t status, const char* what) {
 }
 
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
+
+// A kernel that is brought to the multiprocessors while the one before on the stream still runs, and works on when that
+// one says so: the way from one kernel to the next takes a few µs otherwise. Whoever is launched so calls
+// wait_for_kernel_before() before it reads or writes what others do.
+template <class... Parameters, class... Arguments>
+void launch_early(void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared, cudaStream_t stream,
+                  const Arguments&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "launch of a kernel");
+}
+
+#ifdef __CUDACC__
+// Until everything that came before on the stream has been done and can be seen.
+__device__ inline void wait_for_kernel_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// The next kernel may be brought in once all blocks have said so. Said after waiting, so that whoever comes has but
+// this one kernel before it.
+__device__ inline void let_next_kernel_come() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#endif
 
 // Lets a kernel have so much shared memory; asked of the driver once for each kernel and device, since that takes as
 // long as a launch.

@@ -24,6 +24,10 @@ at::Tensor softplus_row_sums(const at::Tensor&) { refuse(); }
 at::Tensor sample_logistic(const Key&, const ScaledField&) { refuse(); }
 at::Tensor anneal_logistic(const Key&, const ScaledField&, const ScaledField&, at::Tensor&) { refuse(); }
 
+at::Tensor wide_product(const at::Tensor&, const at::Tensor&) { refuse(); }
+
+UnitMoments unit_moments(const at::Tensor&, std::int64_t, double) { refuse(); }
+
 PairRegressions pair_regressions(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
                                  const at::Tensor&, double, bool) {
   refuse();

@@ -33,21 +33,28 @@ __device__ inline void expand(std::uint32_t first, std::uint32_t second, std::ui
     }
 }
 
-// sums = bits × slab, for `slabs` words a lane with `steps` steps each.
-template <int N, int steps, int slabs>
-__device__ inline void multiply(float (&sums)[N / 2], const LaneWords& bits, std::uint64_t slab) {
+// sums = units × slab, for `slabs` times `steps` steps; fill(w, a) gives the units of time w.
+template <int N, int steps, int slabs, class Fill>
+__device__ inline void multiply(float (&sums)[N / 2], std::uint64_t slab, Fill fill) {
   constexpr int buffers = 2;  // one is made while the other is multiplied
   std::uint32_t a[buffers][steps][4];
 #pragma unroll
   for (int w = 0; w < slabs; ++w) {
     if (w >= buffers) wgmma_wait<buffers - 1>();
-    expand<steps>(bits.first[w], bits.second[w], a[w % buffers]);
+    fill(w, a[w % buffers]);
     wgmma_fence();
 #pragma unroll
     for (int s = 0; s < steps; ++s) wgmma<N>(sums, a[w % buffers][s], slab + (w * steps + s) * slab_step<N>, w + s);
     wgmma_commit();
   }
   wgmma_wait<0>();
+}
+
+// sums = bits × slab, for `slabs` words a lane with `steps` steps each.
+template <int N, int steps, int slabs>
+__device__ inline void multiply_bits(float (&sums)[N / 2], const LaneWords& bits, std::uint64_t slab) {
+  multiply<N, steps, slabs>(
+      sums, slab, [&](int w, std::uint32_t(&a)[steps][4]) { expand<steps>(bits.first[w], bits.second[w], a); });
 }
 
 __device__ inline float exp2_fast(float x) {

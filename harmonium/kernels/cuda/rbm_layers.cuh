@@ -22,6 +22,7 @@ struct WalkArguments {
   LayerArguments visible, hidden;
   int tiles, steps;
   const std::uint32_t* data;
+  const __half* grays;
   int rows, data_rows, data_tiles;
   __half *means, *data_means;
   double* weights;
@@ -77,8 +78,15 @@ __device__ inline void store_means(__half* table, int rows, std::uint32_t row, i
       there ? make_uint2(two_halves(mean(t.x), mean(t.y)), two_halves(mean(t.z), mean(t.w))) : make_uint2(0, 0);
 }
 
+// Four gray values of a row.
+__device__ inline uint2 load_grays(const __half* from) {
+  uint2 four;
+  asm volatile("ld.global.v2.u32 {%0,%1}, [%2];" : "=r"(four.x), "=r"(four.y) : "l"(from) : "memory");
+  return four;
+}
+
 // Means of hidden units given rows of data.
-template <int N, int steps, int slabs, class Wait>
+template <int N, int steps, int slabs, bool grays, class Wait>
 __device__ inline void data_means(const WalkArguments& args, std::uint64_t slab, const float* bias,
                                   Wait wait_for_slab) {
   const int thread = threadIdx.x % 128, lane = thread % 4, warpgroup = threadIdx.x / 128;
@@ -92,11 +100,26 @@ __device__ inline void data_means(const WalkArguments& args, std::uint64_t slab,
   for (int tile = blockIdx.x / team + teams * (warpgroup - first); tile < args.data_tiles;
        tile += teams * (warpgroups - first)) {
     const std::uint32_t row = tile * tile_rows + thread / 32 * 16 + thread % 32 / 4;
-    LaneWords bits;
-    load_words(args.data + row * row_words + lane * team, bits.first);
-    load_words(args.data + (row + 8) * row_words + lane * team, bits.second);
     float sums[N / 2];
-    multiply<N, steps, slabs>(sums, bits, slab);
+    if constexpr (grays) {
+      const __half* from = args.grays + gray_place(row, 4 * lane, 16 * steps, slabs);
+      multiply<N, steps, slabs>(sums, slab, [&](int w, std::uint32_t(&a)[steps][4]) {
+#pragma unroll
+        for (int s = 0; s < steps; ++s) {
+          const __half* four = from + w * (64 * 16 * steps) + s * (2 * 64);
+          const uint2 first = load_grays(four), second = load_grays(four + 8 * 16 * steps);
+          a[s][0] = first.x;
+          a[s][1] = second.x;
+          a[s][2] = first.y;
+          a[s][3] = second.y;
+        }
+      });
+    } else {
+      LaneWords bits;
+      load_words(args.data + row * row_words + lane * team, bits.first);
+      load_words(args.data + (row + 8) * row_words + lane * team, bits.second);
+      multiply_bits<N, steps, slabs>(sums, bits, slab);
+    }
     for_each_four<N>(sums, [&](int j, int second, float4 x) {
       const float4 b = *reinterpret_cast<const float4*>(bias + 16 * j);
       store_means<N>(args.data_means, args.data_rows, row + 8 * second, rank, j, lane,
@@ -121,7 +144,7 @@ __device__ inline void draw_layer(const WalkArguments& args, const LayerArgument
     const std::uint32_t row = tile * tile_rows + thread / 32 * 16 + thread % 32 / 4;
     const LaneWords bits = wait_for_words<slabs>(from.words + row * row_words + lane * team, wanted);
     float sums[N / 2];
-    multiply<N, steps, slabs>(sums, bits, slab);
+    multiply_bits<N, steps, slabs>(sums, bits, slab);
     const std::uint32_t block = (row * to.width + rank * N) / 4 + lane;
     WordHalves words[2];
     float gain[2] = {0, 0};

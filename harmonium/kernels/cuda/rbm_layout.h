@@ -45,6 +45,14 @@ HARMONIUM_BOTH constexpr std::size_t mean_place(std::size_t row, int unit, int w
          static_cast<std::size_t>(unit) % 8;
 }
 
+// Where a gray value of a visible unit is in a table of them (fp16): 64 rows of a slab are together, and in them eight
+// rows of eight units as above.
+HARMONIUM_BOTH constexpr std::size_t gray_place(std::size_t row, int unit, int slab, int slabs) {
+  const std::size_t block = row / 64 * static_cast<std::size_t>(slabs) + static_cast<std::size_t>(unit / slab);
+  return (block * 64 + row % 64 / 8 * 8) * static_cast<std::size_t>(slab) +
+         static_cast<std::size_t>(unit % slab / 8) * 64 + row % 8 * 8 + static_cast<std::size_t>(unit % 8);
+}
+
 // Widths of slabs that a walk is compiled for, and how many of them a layer may fill.
 struct WalkShape {
   int visible_slab = 0, visible_slabs = 0, hidden_slab = 0, hidden_slabs = 0;

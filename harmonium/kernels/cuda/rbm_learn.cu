@@ -12,8 +12,10 @@ struct BatchArguments {
   Key key;
   ByteRows from;
   std::int64_t padded;
-  int slab;
+  int slab, slabs;
+  float offset;
   std::uint32_t* words;
+  __half* grays;
 };
 
 // One thread a word: the units of a lane of a slab.
@@ -42,14 +44,60 @@ __device__ inline void draw_word(const BatchArguments& batch, std::int64_t i) {
   batch.words[i] = word;
 }
 
+constexpr int steps_at_once = 4;
+
+// One warp eight rows of 64 units, sixteen at a time, which are whole pieces of the table; a thread has four of them.
+__device__ inline void put_grays(const BatchArguments& batch, std::int64_t i) {
+  const int width = batch.slab * batch.slabs, parts = (width / 16 + steps_at_once - 1) / steps_at_once,
+            lane = static_cast<int>(i % 32);
+  const std::int64_t row = i / 32 / parts * 8 + lane / 4;
+  if (row >= batch.padded) return;
+  const ByteRows& from = batch.from;
+  const int first = static_cast<int>(i / 32 % parts) * (16 * steps_at_once) + lane % 4 * 4;
+  const bool there = row < from.count;
+  const std::int64_t source = there ? from.rows[row] : 0;
+  if (source < 0 || source >= from.known) __trap();
+  uchar4 bytes[steps_at_once];
+#pragma unroll
+  for (int s = 0; s < steps_at_once; ++s) {
+    const int unit = first + 16 * s;
+    bytes[s] =
+        unit < from.columns ? *reinterpret_cast<const uchar4*>(from.bytes + source * from.columns + unit) : uchar4{};
+  }
+#pragma unroll
+  for (int s = 0; s < steps_at_once; ++s) {
+    const int unit = first + 16 * s;
+    if (unit >= width) break;
+    __half2 four[2] = {};
+    if (there && unit < from.columns) {
+      const auto gray = [&](unsigned char byte) { return fmaf(static_cast<float>(byte), from.scale, batch.offset); };
+      four[0] = __floats2half2_rn(gray(bytes[s].x), gray(bytes[s].y));
+      four[1] = __floats2half2_rn(gray(bytes[s].z), gray(bytes[s].w));
+    }
+    *reinterpret_cast<uint2*>(batch.grays + gray_place(static_cast<std::size_t>(row), unit, batch.slab, batch.slabs)) =
+        *reinterpret_cast<const uint2*>(four);
+  }
+}
+
+__device__ inline void make_units(const BatchArguments& batch, std::int64_t i) {
+  if (batch.grays != nullptr)
+    put_grays(batch, i);
+  else
+    draw_word(batch, i);
+}
+
 constexpr int batch_threads = 256;
 
 int batch_blocks(const BatchArguments& batch) {
-  return static_cast<int>((batch.padded * row_words + batch_threads - 1) / batch_threads);
+  const int steps = batch.slab * batch.slabs / 16;
+  const std::int64_t threads = batch.grays != nullptr
+                                   ? batch.padded / 8 * 32 * ((steps + steps_at_once - 1) / steps_at_once)
+                                   : batch.padded * row_words;
+  return static_cast<int>((threads + batch_threads - 1) / batch_threads);
 }
 
 __global__ void draw_batch_kernel(const __grid_constant__ BatchArguments batch) {
-  draw_word(batch, blockIdx.x * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
+  make_units(batch, blockIdx.x * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
 }
 
 constexpr int block_visible = 16, block_hidden = 64;  // of the weights, by one block of threads
@@ -78,6 +126,8 @@ __global__ void __launch_bounds__(256) weights_kernel(const __grid_constant__ Le
   __shared__ float column_parts[8][block_hidden];
   const int visible_padded = team * step.shape.visible_slab, hidden_padded = team * step.shape.hidden_slab;
   const int first_visible = blockIdx.x * block_visible, first_hidden = blockIdx.y * block_hidden, thread = threadIdx.x;
+  wait_for_kernel_before();
+  let_next_kernel_come();
   {
     const int h = thread / 4, v = thread % 4 * 4;
     float4 data = make_float4(0, 0, 0, 0), model = data;
@@ -176,13 +226,16 @@ __global__ void __launch_bounds__(256) weights_kernel(const __grid_constant__ Le
   }
 }
 
+constexpr int most_fours = (team * (112 + 64) / 4 + 31) / 32;  // of a row of the inverse, by one lane
+
 // One warp a unit: its row of the inverse covariance times the gradient, and what its weights' step adds. Blocks beyond
 // those draw the next batch, which has nothing to do with it and would be a launch of its own.
 __global__ void __launch_bounds__(batch_threads)
     biases_kernel(const __grid_constant__ LearnStep step, const __grid_constant__ BatchArguments batch,
                   int own_blocks) {
+  // The batch before was read by moments, which were there before the weights' kernel let this one come.
   if (static_cast<int>(blockIdx.x) >= own_blocks) {
-    draw_word(batch, (blockIdx.x - own_blocks) * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
+    make_units(batch, (blockIdx.x - own_blocks) * static_cast<std::int64_t>(batch_threads) + threadIdx.x);
     return;
   }
   const int unit = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32, all = step.visible + step.hidden;
@@ -191,12 +244,20 @@ __global__ void __launch_bounds__(batch_threads)
   const int own = visible ? unit : unit - step.visible;
   const int visible_padded = team * step.shape.visible_slab, hidden_padded = team * step.shape.hidden_slab;
   float product = 0, coupled = 0;
+  float4 inverse[most_fours];  // its row, which was there before
   if (step.inverse != nullptr) {
     const float4* row = reinterpret_cast<const float4*>(step.inverse + static_cast<std::int64_t>(unit) * all);
+#pragma unroll
+    for (int i = 0; i < most_fours; ++i) inverse[i] = 32 * i + lane < all / 4 ? row[32 * i + lane] : float4{};
+  }
+  wait_for_kernel_before();
+  let_next_kernel_come();
+  if (step.inverse != nullptr) {
     const float4* gradient = reinterpret_cast<const float4*>(step.unary_gradient);
-#pragma unroll 6
-    for (int k = lane; k < all / 4; k += 32) {
-      const float4 x = row[k], y = gradient[k];
+#pragma unroll
+    for (int i = 0; i < most_fours; ++i) {
+      if (32 * i + lane >= all / 4) break;
+      const float4 x = inverse[i], y = gradient[32 * i + lane];
       product += x.x * y.x + x.y * y.y + (x.z * y.z + x.w * y.w);
     }
   } else if (lane == 0) {
@@ -225,7 +286,14 @@ __global__ void __launch_bounds__(batch_threads)
 namespace {
 
 BatchArguments arguments_of(const BatchToDraw& batch) {
-  return {batch.key, batch.from, padded_rows(batch.from.count), batch.slab, batch.words};
+  return {batch.key,
+          batch.from,
+          padded_rows(batch.from.count),
+          batch.shape.visible_slab,
+          batch.shape.visible_slabs,
+          batch.offset,
+          batch.to.words,
+          static_cast<__half*>(batch.to.grays)};
 }
 
 }  // namespace
@@ -244,12 +312,10 @@ LearnRoom learn_room(const WalkShape& shape) {
 void learn(const LearnStep& step, const BatchToDraw* next, Stream stream) {
   const unsigned visible = static_cast<unsigned>(team * step.shape.visible_slab / block_visible),
                  hidden = static_cast<unsigned>(team * step.shape.hidden_slab / block_hidden);
-  weights_kernel<<<dim3(visible, hidden), 256, 0, stream>>>(step);
-  check_launch("a step of the weights");
-  const BatchArguments batch = next == nullptr ? BatchArguments{Key(0), {}, 0, 0, nullptr} : arguments_of(*next);
+  launch_early(weights_kernel, dim3(visible, hidden), 256, 0, stream, step);
+  const BatchArguments batch = next == nullptr ? BatchArguments{.key = Key(0)} : arguments_of(*next);
   const int own = (step.visible + step.hidden + 7) / 8, more = next == nullptr ? 0 : batch_blocks(batch);
-  biases_kernel<<<static_cast<unsigned>(own + more), batch_threads, 0, stream>>>(step, batch, own);
-  check_launch("a step of the biases");
+  launch_early(biases_kernel, dim3(static_cast<unsigned>(own + more)), batch_threads, 0, stream, step, batch, own);
 }
 
 }  // namespace harmonium::cuda

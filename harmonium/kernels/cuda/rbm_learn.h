@@ -1,6 +1,6 @@
-// An update of a binary RBM on a GPU in three launches beside the walk of its chains (rbm_walk.h): a batch drawn as
-// bits, moments of data and chains on tensor cores, and the step along a factorized metric with everything that follows
-// from new weights.
+// An update of a binary RBM on a GPU in three launches beside the walk of its chains (rbm_walk.h): a batch as bits
+// or gray values, moments of data and chains on tensor cores, and the step along a factorized metric with everything
+// that follows from new weights.
 //
 // No LibTorch here: pointers are of the device, and everything happens on the given stream. Sums are added up in a
 // fixed order, so that a run can be repeated bit by bit.
@@ -11,13 +11,14 @@
 
 namespace harmonium::cuda {
 
-// Rows of bytes to be drawn as bits, 1 with probability byte·scale (the numbers of sample_bernoulli), as words of a
-// walk.
+// Rows of bytes to become units of data: bits, 1 with probability byte·scale (the numbers of sample_bernoulli), or gray
+// values byte·scale + offset.
 struct BatchToDraw {
   Key key;
   ByteRows from;
-  int slab;
-  std::uint32_t* words;
+  float offset;
+  WalkShape shape;
+  DataUnits to;
 };
 void draw_batch(const BatchToDraw& batch, Stream stream);
 
@@ -36,8 +37,8 @@ struct MomentSums {
 };
 
 struct RowsOfMoments {
-  const std::uint32_t* words;  // visible units
-  const void* means;           // hidden units, as a walk stores them
+  DataUnits units;    // visible; gray values of data only
+  const void* means;  // hidden units, as a walk stores them
   std::int64_t rows;
 };
 

@@ -19,12 +19,17 @@ constexpr int stage_bytes = mean_bytes + word_bytes + unit_bytes<VN>;
 
 struct MomentArguments {
   const std::uint32_t* words[2];
+  const __half* grays;  // of data, or null
   const __half* means[2];
   int rows[2];
   int hidden;  // padded
   int visible;
   MomentSums sums;
 };
+
+__device__ inline float2 two_floats(std::uint32_t halves) {
+  return __half22float2(*reinterpret_cast<const __half2*>(&halves));
+}
 
 // Rows as they come from memory, by the copy engine: one thread asks, all wait.
 class Arrivals {
@@ -58,8 +63,8 @@ class Arrivals {
 };
 
 // Sums over rows of one slab of visible units and 128 hidden ones. Two warpgroups have 64 hidden units each; rows come
-// in chunks of 64: means of hidden units as they are, bits of visible ones expanded to fp16.
-template <int VN>
+// in chunks of 64: means of hidden units as they are, gray values of visible ones too, bits of them expanded to fp16.
+template <int VN, bool with_grays>
 __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__ MomentArguments args) {
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ __align__(8) std::uint64_t barriers[stages];
@@ -70,14 +75,24 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
   const int first = chunks * own / pieces, count = chunks * (own + 1) / pieces - first;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warpgroup = warp / 4;
 
+  const bool gray = with_grays && side == 0;
+
   const auto stage_of = [&](int i) { return shared + i % stages * stage_bytes<VN>; };
   const auto ask_for = [&](int i) {
     const std::size_t row = static_cast<std::size_t>(first + i) * chunk_rows;
-    arrivals.expect(i % stages, mean_bytes + word_bytes);
-    arrivals.copy(i % stages, stage_of(i) + mean_bytes, args.words[side] + row * row_words, word_bytes);
+    if (gray) {
+      arrivals.expect(i % stages, mean_bytes + unit_bytes<VN>);
+      arrivals.copy(i % stages, stage_of(i) + mean_bytes + word_bytes,
+                    args.grays + gray_place(row, slab * VN, VN, slabs), unit_bytes<VN>);
+    } else {
+      arrivals.expect(i % stages, mean_bytes + word_bytes);
+      arrivals.copy(i % stages, stage_of(i) + mean_bytes, args.words[side] + row * row_words, word_bytes);
+    }
     arrivals.copy(i % stages, stage_of(i), args.means[side] + mean_place(row, tile * hidden_tile, args.hidden),
                   mean_bytes);
   };
+  wait_for_kernel_before();
+  let_next_kernel_come();
   if (threadIdx.x == 0)
     for (int i = 0; i < min(ahead, count); ++i) ask_for(i);
 
@@ -86,6 +101,7 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
   std::uint32_t counts[VN / 8];  // of the bits at places p and p + 16
 #pragma unroll
   for (int i = 0; i < VN / 8; ++i) counts[i] = 0;
+  float gray_sums[with_grays ? VN / 4 : 1] = {};
   float mean_sums[32];
 #pragma unroll
   for (int i = 0; i < 32; ++i) mean_sums[i] = 0;
@@ -95,16 +111,19 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
     unsigned char* const mean_stage = stage_of(i);
     unsigned char* const unit_stage = mean_stage + mean_bytes + word_bytes;
     arrivals.wait(i % stages, i / stages % 2);
-    std::uint32_t word =
-        reinterpret_cast<const std::uint32_t*>(mean_stage + mean_bytes)[bit_row * row_words + bit_lane * team + slab];
-    if ((first + i) * chunk_rows + bit_row >= rows) word = 0;  // chains that fill up the last tile are no rows
+    const auto four_of_step = [&](int step) {
+      return reinterpret_cast<uint2*>(unit_stage + (warp * (VN / 8) + 2 * step + bit_lane / 2) * 128 +
+                                      lane / 2 % 8 * 16 + bit_lane % 2 * 8);
+    };
+    std::uint32_t word = 0;
+    if (!gray) {
+      word =
+          reinterpret_cast<const std::uint32_t*>(mean_stage + mean_bytes)[bit_row * row_words + bit_lane * team + slab];
+      if ((first + i) * chunk_rows + bit_row >= rows) word = 0;  // chains that fill up the last tile are no rows
 #pragma unroll
-    for (int step = 0; step < VN / 16; ++step) {
-      const uint2 four =
-          make_uint2((word >> (2 * step) & 0x00010001u) * 0x3C00u, (word >> (2 * step + 1) & 0x00010001u) * 0x3C00u);
-      const int eight = 2 * step + bit_lane / 2;
-      *reinterpret_cast<uint2*>(unit_stage + (warp * (VN / 8) + eight) * 128 + lane / 2 % 8 * 16 + bit_lane % 2 * 8) =
-          four;
+      for (int step = 0; step < VN / 16; ++step)
+        *four_of_step(step) =
+            make_uint2((word >> (2 * step) & 0x00010001u) * 0x3C00u, (word >> (2 * step + 1) & 0x00010001u) * 0x3C00u);
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
@@ -119,6 +138,18 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
     wgmma_commit();
     // Tiles share the counting of visible units, and slabs the adding up of hidden ones.
     if (i % tiles == tile) {
+      if constexpr (with_grays)
+        if (gray) {
+#pragma unroll
+          for (int step = 0; step < VN / 16; ++step) {
+            const uint2 four = *four_of_step(step);
+            const float2 low = two_floats(four.x), high = two_floats(four.y);
+            gray_sums[4 * step] += low.x;
+            gray_sums[4 * step + 1] += low.y;
+            gray_sums[4 * step + 2] += high.x;
+            gray_sums[4 * step + 3] += high.y;
+          }
+        }
 #pragma unroll
       for (int p = 0; p < VN / 8; ++p) counts[p] += word >> p & 0x00010001u;
     }
@@ -130,7 +161,7 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
         const std::uint32_t pairs[4] = {eight.x, eight.y, eight.z, eight.w};
 #pragma unroll
         for (int pair = 0; pair < 4; ++pair) {
-          const float2 both = __half22float2(*reinterpret_cast<const __half2*>(&pairs[pair]));
+          const float2 both = two_floats(pairs[pair]);
           mean_sums[8 * part + 2 * pair] += both.x;
           mean_sums[8 * part + 2 * pair + 1] += both.y;
         }
@@ -164,6 +195,15 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
       across[warp * VN + unit + 1] = static_cast<float>(counts[i] >> 16);
     }
   }
+  if constexpr (with_grays)
+    if (gray) {
+#pragma unroll
+      for (int i = 0; i < VN / 4; ++i) {
+#pragma unroll
+        for (int step = 2; step <= 8; step *= 2) gray_sums[i] += __shfl_xor_sync(~0u, gray_sums[i], step);
+        if (lane / 2 % 8 == 0) across[warp * VN + 16 * (i / 4) + 4 * bit_lane + i % 4] = gray_sums[i];
+      }
+    }
   __syncthreads();
   for (int unit = threadIdx.x; unit < VN; unit += blockDim.x) {
     float total = 0;
@@ -188,17 +228,19 @@ __global__ void __launch_bounds__(256, 1) moments_kernel(const __grid_constant__
 template <int VN>
 void launch_moments(const WalkShape& shape, const MomentArguments& args, Stream stream) {
   constexpr int bytes = stages * stage_bytes<VN>;
-  allow_shared_memory(moments_kernel<VN>, bytes);
+  const auto kernel = args.grays == nullptr ? moments_kernel<VN, false> : moments_kernel<VN, true>;
+  allow_shared_memory(kernel, bytes);
   const auto tiles = static_cast<unsigned>(MomentSums::visible_parts(shape));
-  moments_kernel<VN>
-      <<<dim3(static_cast<unsigned>(shape.visible_slabs), tiles, moment_splits), 256, bytes, stream>>>(args);
+  launch_early(kernel, dim3(static_cast<unsigned>(shape.visible_slabs), tiles, moment_splits), 256, bytes, stream,
+               args);
 }
 
 }  // namespace
 
 void sum_moments(const WalkShape& shape, const RowsOfMoments& data, const RowsOfMoments& chains, const MomentSums& sums,
                  Stream stream) {
-  const MomentArguments args{{data.words, chains.words},
+  const MomentArguments args{{data.units.words, chains.units.words},
+                             static_cast<const __half*>(data.units.grays),
                              {static_cast<const __half*>(data.means), static_cast<const __half*>(chains.means)},
                              {static_cast<int>(data.rows), static_cast<int>(chains.rows)},
                              team * shape.hidden_slab,
@@ -217,7 +259,6 @@ void sum_moments(const WalkShape& shape, const RowsOfMoments& data, const RowsOf
     default:
       throw std::runtime_error("no sums of moments are compiled for this width of a slab");
   }
-  check_launch("summing moments");
 }
 
 }  // namespace harmonium::cuda

@@ -44,14 +44,23 @@ __global__ void pack_kernel(const float* table, std::int64_t rows, std::int64_t 
   }
 }
 
-__global__ void unpack_kernel(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
+template <class T>
+__global__ void unpack_kernel(const std::uint32_t* words, std::int64_t rows, int width, int slab, T* table,
                               std::int64_t stride) {
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < rows * width;
-       i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-    const BitPlace place = bit_place(static_cast<int>(i % width), slab);
-    table[i / width * stride + i % width] =
-        static_cast<float>(words[i / width * row_words + place.word] >> place.bit & 1);
-  }
+  // A block a row: divisions by the width of a layer would be most of the work.
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x)
+    for (int unit = static_cast<int>(threadIdx.x); unit < width; unit += static_cast<int>(blockDim.x)) {
+      const BitPlace place = bit_place(unit, slab);
+      table[row * stride + unit] =
+          static_cast<T>(static_cast<float>(words[row * row_words + place.word] >> place.bit & 1));
+    }
+}
+
+__global__ void means_kernel(const float* input, const float* bias, std::int64_t rows, int width, __half* table,
+                             std::int64_t stride) {
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x)
+    for (int unit = static_cast<int>(threadIdx.x); unit < width; unit += static_cast<int>(blockDim.x))
+      table[row * stride + unit] = __float2half_rn(1 / (1 + __expf(-(input[row * width + unit] + bias[unit]))));
 }
 
 }  // namespace
@@ -70,10 +79,23 @@ void pack_states(const float* table, std::int64_t rows, int width, int slab, int
   check_launch("states of a walk");
 }
 
-void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
-                   std::int64_t stride, Stream stream) {
-  unpack_kernel<<<blocks_for(rows * width), 256, 0, stream>>>(words, rows, width, slab, table, stride);
+void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table, Stream stream) {
+  unpack_kernel<<<blocks_for(rows * 256), 256, 0, stream>>>(words, rows, width, slab, table, width);
   check_launch("states of a walk");
+}
+
+void unpack_halves(const std::uint32_t* words, std::int64_t rows, int width, int slab, void* table, std::int64_t stride,
+                   Stream stream) {
+  unpack_kernel<<<blocks_for(rows * 256), 256, 0, stream>>>(words, rows, width, slab, static_cast<__half*>(table),
+                                                            stride);
+  check_launch("states of a walk");
+}
+
+void put_means(const float* input, const float* bias, std::int64_t rows, int width, void* table, std::int64_t stride,
+               Stream stream) {
+  means_kernel<<<blocks_for(rows * 256), 256, 0, stream>>>(input, bias, rows, width, static_cast<__half*>(table),
+                                                           stride);
+  check_launch("means of a layer");
 }
 
 }  // namespace harmonium::cuda

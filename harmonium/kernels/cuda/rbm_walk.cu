@@ -14,7 +14,8 @@ namespace harmonium::cuda {
 
 namespace {
 
-enum class Order { sweep, learn, keep_visible, keep_hidden };  // learn: sweeps that end with means, and data
+// learn: sweeps that end with means, and data beside them (bits or gray values).
+enum class Order { sweep, learn, learn_grays, keep_visible, keep_hidden };
 
 template <int VN, int VS, int HN, int HS, Order order>
 __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_constant__ WalkArguments args) {
@@ -28,41 +29,47 @@ __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_
   const int rank = blockIdx.x % team;
   constexpr bool hidden_first = order == Order::keep_visible;
   constexpr int up_number = hidden_first ? 0 : 1, down_number = 1 - up_number;
+  constexpr bool learns = order == Order::learn || order == Order::learn_grays;
   const SlabsToCome coming(barriers);
+  if constexpr (!learns) wait_for_kernel_before();
   const __half* slabs = args.slabs + static_cast<std::size_t>(rank) * shape.numbers();
   if constexpr (hidden_first) coming.ask_for(up_number, slabs, up, shape.up_numbers());
   coming.ask_for(down_number, slabs + shape.up_numbers(), down, shape.down_numbers());
   if constexpr (!hidden_first) coming.ask_for(up_number, slabs, up, shape.up_numbers());
+  if constexpr (learns) wait_for_kernel_before();  // the slabs are older, and on their way already
+  let_next_kernel_come();
   load_biases<VN>(args.visible, visible_bias);
   load_biases<HN>(args.hidden, hidden_bias);
   __syncthreads();
   const std::uint64_t up_slab = slab_descriptor<HN>(up), down_slab = slab_descriptor<VN>(down);
-  constexpr bool sweeps = order == Order::sweep || order == Order::learn;
+  constexpr bool sweeps = order == Order::sweep || learns;
   constexpr Mode visible_mode = sweeps                         ? Mode::sweep
                                 : order == Order::keep_visible ? Mode::anneal_kept
                                                                : Mode::anneal_summed;
   constexpr Mode hidden_mode = sweeps                         ? Mode::sweep
                                : order == Order::keep_visible ? Mode::anneal_summed
                                                               : Mode::anneal_kept;
-  if constexpr (order != Order::learn) {
+  if constexpr (!learns) {
     coming.wait(down_number);
     coming.wait(up_number);
   }
   const auto visible = [&](int step, int hidden_draws) {
-    if constexpr (order == Order::learn) coming.wait(down_number);
+    if constexpr (learns) coming.wait(down_number);
     if (rank < VS)
       draw_layer<VN, HN / 16, HS, visible_mode>(args, args.hidden, args.visible, step, 0, down_slab, visible_bias,
                                                 hidden_draws);
   };
   const auto hidden = [&](int step, int visible_draws) {
-    if constexpr (order == Order::learn) coming.wait(up_number);
+    if constexpr (learns) coming.wait(up_number);
     if (rank < HS)
       draw_layer<HN, VN / 16, VS, hidden_mode>(args, args.visible, args.hidden, step, 1, up_slab, hidden_bias,
                                                visible_draws);
   };
-  if constexpr (order == Order::learn)
-    if (rank < HS) data_means<HN, VN / 16, VS>(args, up_slab, hidden_bias, [&] { coming.wait(up_number); });
-  constexpr int apart = order == Order::learn ? 1 : 0;  // the last step is another piece of code
+  if constexpr (learns)
+    if (rank < HS)
+      data_means<HN, VN / 16, VS, order == Order::learn_grays>(args, up_slab, hidden_bias,
+                                                               [&] { coming.wait(up_number); });
+  constexpr int apart = learns ? 1 : 0;  // the last step is another piece of code
 #pragma unroll 1
   for (int step = 0; step < args.steps - apart; ++step) {
     if constexpr (hidden_first) {
@@ -73,7 +80,7 @@ __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_
       hidden(step, step + 1);
     }
   }
-  if constexpr (order == Order::learn) {
+  if constexpr (learns) {
     const int last = args.steps - 1;
     visible(last, last);
     coming.wait(up_number);
@@ -99,6 +106,8 @@ struct Compiled {
         return walk_kernel<VN, VS, HN, HS, Order::sweep>;
       case Order::learn:
         return walk_kernel<VN, VS, HN, HS, Order::learn>;
+      case Order::learn_grays:
+        return walk_kernel<VN, VS, HN, HS, Order::learn_grays>;
       case Order::keep_visible:
         return walk_kernel<VN, VS, HN, HS, Order::keep_visible>;
       default:
@@ -146,7 +155,8 @@ void launch(const Walk& plan, Order order, const float* places, double* weights,
   args.weights = weights;
   args.rows = static_cast<int>(plan.rows);
   args.means = static_cast<__half*>(plan.means.table);
-  args.data = plan.data.words;
+  args.data = plan.data.units.words;
+  args.grays = static_cast<const __half*>(plan.data.units.grays);
   args.data_rows = static_cast<int>(plan.data.rows);
   args.data_tiles = static_cast<int>(padded_rows(plan.data.rows) / tile_rows);
   args.data_means = static_cast<__half*>(plan.data.means.table);
@@ -157,11 +167,11 @@ void launch(const Walk& plan, Order order, const float* places, double* weights,
   const Kernel kernel = kernel_of(plan.shape, order);
   const int teams = std::min(walk_teams(plan.shape), std::max(args.tiles, args.data_tiles));
   if (teams < 1) throw std::runtime_error("this device cannot hold a walk");
-  void* parameters[] = {&args};
-  // Teams wait for each other's words, so all must run at once: what a cooperative launch makes sure of.
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(teams * team), dim3(128 * warpgroups),
-                                    parameters, shared_bytes(plan.shape), stream),
-        "launch of a walk");
+  // The eight of a team wait for each other's words, so all must run at once. Blocks are brought in by their number, a
+  // multiprocessor each and no more than there are: if others take some of the device meanwhile, whole teams run, end
+  // and make room for the rest. (A cooperative launch would promise as much, and never comes early.)
+  launch_early(kernel, dim3(static_cast<unsigned>(teams * team)), 128 * warpgroups, shared_bytes(plan.shape), stream,
+               args);
 }
 
 }  // namespace
@@ -213,7 +223,8 @@ int walk_teams(const WalkShape& shape) {
 }
 
 void walk(const Walk& plan, Stream stream) {
-  launch(plan, plan.means.table == nullptr ? Order::sweep : Order::learn, nullptr, nullptr, stream);
+  const Order learning = plan.data.units.grays == nullptr ? Order::learn : Order::learn_grays;
+  launch(plan, plan.means.table == nullptr ? Order::sweep : learning, nullptr, nullptr, stream);
 }
 
 void anneal_walk(const Walk& plan, bool keep_visible, const float* places, double* weights, Stream stream) {

@@ -28,11 +28,15 @@ inline constexpr int walk_steps = 256;  // at most so many in one launch: their 
 // fp32 weights (visible × hidden, `stride` numbers from row to row) as slabs: team · shape.numbers() of fp16.
 void arrange_weights(const WalkShape& shape, const float* weights, int visible, int hidden, std::int64_t stride,
                      void* slabs, Stream stream);
-// A table of 0s and 1s as words, and back (into rows that are `stride` numbers apart). Words carry the given tag.
+// A table of 0s and 1s as words, and back. Words carry the given tag.
 void pack_states(const float* table, std::int64_t rows, int width, int slab, int tag, std::uint32_t* words,
                  Stream stream);
-void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table,
-                   std::int64_t stride, Stream stream);
+void unpack_states(const std::uint32_t* words, std::int64_t rows, int width, int slab, float* table, Stream stream);
+// The same in fp16, into rows that are `stride` numbers apart; and means σ(input + bias) beside them.
+void unpack_halves(const std::uint32_t* words, std::int64_t rows, int width, int slab, void* table, std::int64_t stride,
+                   Stream stream);
+void put_means(const float* input, const float* bias, std::int64_t rows, int width, void* table, std::int64_t stride,
+               Stream stream);
 
 struct LayerOfWalk {
   int width;
@@ -48,9 +52,16 @@ struct Means {
   void* table = nullptr;
 };
 
+// Visible units of rows of data: bits, or gray values (fp16, in the order of gray_place(), zero beyond the rows and
+// units there are).
+struct DataUnits {
+  std::uint32_t* words = nullptr;
+  void* grays = nullptr;
+};
+
 // Rows of data beside the walk, whose hidden units are wanted by their means.
 struct DataOfWalk {
-  const std::uint32_t* words = nullptr;
+  DataUnits units;
   std::int64_t rows = 0;
   Means means;
 };
@@ -66,7 +77,8 @@ struct Walk {
   DataOfWalk data = {};            // sweeps: taken along, where wanted
 };
 
-// `steps` sweeps: visible units given hidden ones, then hidden given visible.
+// `steps` sweeps: visible units given hidden ones, then hidden given visible. With means and data, the slabs must have
+// been there before the kernel just before this one began.
 void walk(const Walk& plan, Stream stream);
 
 // Steps of annealing from places[0] to places[1], …, places[steps] (on the host), where fields at place t are
