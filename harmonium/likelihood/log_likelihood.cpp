@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harmonium/gradients/mean_field.h"
+
 namespace harmonium {
 
 at::Tensor log_unnormalized(const BoltzmannMachine& machine, const State& data) {
@@ -11,7 +13,8 @@ at::Tensor log_unnormalized(const BoltzmannMachine& machine, const State& data) 
     State rows = data;
     for (at::Tensor& layer : rows.layers)
       if (layer.defined()) layer = layer.narrow(0, first, std::min(block, data.rows() - first));
-    parts.push_back(machine.log_sum_out(rows, machine.hidden()));
+    parts.push_back(machine.hidden_joined() ? variational_bound(machine, infer(machine, rows))
+                                            : machine.log_sum_out(rows, machine.hidden()));
   }
   return at::cat(parts);
 }

@@ -6,7 +6,8 @@
 
 namespace harmonium {
 
-// log Σ_hidden e^{−E} of each data row (float64), computed in blocks of rows. `data` has the observed layers.
+// log Σ_hidden e^{−E} of each data row (float64), computed in blocks of rows. `data` has the observed layers. Where
+// hidden layers are joined to each other: the mean-field bound on it from below.
 [[nodiscard]] at::Tensor log_unnormalized(const BoltzmannMachine& machine, const State& data);
 
 // mean over rows of log p(v) = mean log f(v) − log Z. Its interval is that of log Z, turned round; its kind is exact

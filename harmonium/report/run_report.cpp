@@ -34,6 +34,7 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
 
 std::string title_of(const std::string& kind) {
   if (kind == "classification_rbm") return "Classification RBM";
+  if (kind == "dbm") return "Deep Boltzmann machine";
   if (kind == "mrf") return "Markov random field";
   return kind == "semi_restricted" ? "Semi-restricted Boltzmann machine" : "RBM";
 }

@@ -19,6 +19,7 @@ struct RunConfig {
   std::string model = "rbm";
   std::string visible = "auto";
   std::string hidden = "100";
+  std::string layers = "none";
   double initial_weights = 0.01;
 
   std::string objective = "generative";
@@ -79,9 +80,12 @@ struct RunConfig {
     visitor(
         "model", self.model,
         "rbm; classification_rbm (joint model of data and label); mrf (no hidden units, every visible unit joined to "
-        "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units)");
+        "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units); dbm (deep "
+        "Boltzmann machine: hidden layers one above the other, see layers)");
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
+    visitor("layers", self.layers,
+            "dbm: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for hidden");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "

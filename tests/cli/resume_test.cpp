@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
+        Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",

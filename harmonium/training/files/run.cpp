@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
+#include <utility>
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
-#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/training/best_model.h"
@@ -86,18 +88,30 @@ class Speedometer {
   double seconds_ = 0, rate_ = 0;
 };
 
-bool has_hidden(const RunConfig& config) { return config.model != "mrf"; }
+bool is_deep(const RunConfig& config) { return config.model == "dbm"; }
+bool has_hidden(const RunConfig& config) { return config.model != "mrf" && !is_deep(config); }
 bool joins_visible(const RunConfig& config) { return config.model == "mrf" || config.model == "semi_restricted"; }
 
-BoltzmannMachine make_machine(const RunConfig& config, const std::string& hidden, std::int64_t classes) {
-  if (config.model == "mrf") return make_mrf(config.visible);
-  if (config.model == "semi_restricted") return make_semi_restricted(config.visible, hidden);
-  return classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden);
+// A number of units means binary ones.
+std::string unit_spec(const std::string& given) {
+  const bool plain_number = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  return plain_number ? "bernoulli:" + given : given;
 }
 
-std::string hidden_spec(const RunConfig& config) {
-  const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
-  return plain_number ? "bernoulli:" + config.hidden : config.hidden;
+// Visible and hidden layers of a deep machine, from the bottom up.
+std::vector<std::string> chain_specs(const RunConfig& config) {
+  std::vector<std::string> specs = {config.visible};
+  std::istringstream text(config.layers);
+  for (std::string item; std::getline(text, item, ',');) specs.push_back(unit_spec(item));
+  return specs;
+}
+
+BoltzmannMachine make_machine(const RunConfig& config, std::int64_t classes) {
+  if (config.model == "mrf") return make_mrf(config.visible);
+  if (is_deep(config)) return make_chain(chain_specs(config));
+  const std::string hidden = unit_spec(config.hidden);
+  if (config.model == "semi_restricted") return make_semi_restricted(config.visible, hidden);
+  return classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden);
 }
 
 // Fails naming the flag and what it was given.
@@ -133,17 +147,23 @@ void check_keep_best(const RunConfig& config, const RunData& data) {
 
 double products_per_update(const RunConfig& config) {
   const std::int64_t visible = make_unit(config.visible)->width();
-  std::int64_t weights = has_hidden(config) ? visible * make_unit(hidden_spec(config))->width() : 0;
+  std::int64_t weights = has_hidden(config) ? visible * make_unit(unit_spec(config.hidden))->width() : 0;
+  if (is_deep(config))
+    for (std::int64_t below = 0; const std::string& spec : chain_specs(config)) {
+      const std::int64_t width = make_unit(spec)->width();
+      weights += std::exchange(below, width) * width;
+    }
   if (joins_visible(config)) weights += visible * visible;
   return static_cast<double>(weights) * static_cast<double>(config.batch + config.particles * config.sweeps);
 }
 
 Model initial_model(const RunConfig& config, const RunData& data) {
-  const std::string hidden = hidden_spec(config);
   check_unit("--visible", config.visible, config.visible);
-  if (has_hidden(config)) check_unit("--hidden", config.hidden, hidden);
+  if (has_hidden(config)) check_unit("--hidden", config.hidden, unit_spec(config.hidden));
+  if (is_deep(config))
+    for (const std::string& spec : chain_specs(config)) check_unit("--layers", config.layers, spec);
   const std::int64_t classes = classes_of(config, data.train);
-  Model model{make_machine(config, hidden, classes)};
+  Model model{make_machine(config, classes)};
   const Unit& visible = model.machine.unit(0);
   require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
           data.train.columns(), config.visible, visible.width());
@@ -178,8 +198,15 @@ void check_config(const RunConfig& config, const RunData& data) {
   const BoltzmannMachine machine = initial_model(config, data).machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
-          "--hidden {} there are more; use fewer units, or --gradient pcd",
-          enumeration_bits, config.visible, config.hidden);
+          "--{} {} there are more; use fewer units, or --gradient pcd",
+          enumeration_bits, config.visible, is_deep(config) ? "layers" : "hidden",
+          is_deep(config) ? config.layers : config.hidden);
+  if (is_deep(config))
+    require(
+        config.gradient != "cd" && config.gradient != "mf_cd" && config.gradient != "pl",
+        "--gradient {} needs hidden layers that are known once the data are, and those of --model dbm are joined to "
+        "each other; use pcd, fpcd, pt, tempered or exact",
+        config.gradient);
   if (joins_visible(config)) {
     require(
         config.gradient != "mf_cd",
