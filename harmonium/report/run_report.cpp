@@ -205,7 +205,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
          .caption =
              "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
          .picture = tile_images(samples, shape)});
-    if (model.kind == "classification_rbm") content.galleries.push_back(class_samples(model.machine, shape));
+    if (model.machine.observed().size() == 2) content.galleries.push_back(class_samples(model.machine, shape));
     if (train.rows() > 0) {
       const at::Tensor chosen =
           permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));

@@ -77,7 +77,7 @@ TEST_P(CenteringOfDeepMachines, IsTheExactGradientOfTheCenteredParameters) {
   for (double& p : posterior) p /= total;
   const Moments model = exact_moments(machine);
   const Moments gradient = support::expected_statistics(machine, brute.configurations, posterior) - model;
-  const Direction direction = centered_at(machine, model).solve(gradient);
+  const Moments direction = centered_at(machine, model).solve(gradient).total();
 
   const auto log_likelihood_at = [&](const Moments& theta) {
     const BoltzmannMachine moved = machine.with_parameters(theta);
@@ -96,20 +96,20 @@ TEST_P(CenteringOfDeepMachines, IsTheExactGradientOfTheCenteredParameters) {
           theta[upper][j] -= offset * model[lower][i];
           return log_likelihood_at(theta);
         };
-        EXPECT_NEAR(direction.total()[edge.weights][i][j].item<double>(),
-                    (at_offset(step) - at_offset(-step)) / (2 * step), 1e-8);
+        EXPECT_NEAR(direction[edge.weights][i][j].item<double>(), (at_offset(step) - at_offset(-step)) / (2 * step),
+                    1e-8);
       }
   }
   Moments back = gradient.clone();
   for (const EdgeInfo& edge : machine.topology().edges) {
-    const at::Tensor& weights = direction.total()[edge.weights];
+    const at::Tensor& weights = direction[edge.weights];
     const std::string lower = machine.layers()[edge.lower].name + ".bias",
                       upper = machine.layers()[edge.upper].name + ".bias";
     back[lower] -= weights.mv(model[upper]);
     back[upper] -= weights.t().mv(model[lower]);
     back[edge.weights].copy_(weights);
   }
-  expect_close(direction.total(), back, 1e-12);
+  expect_close(direction, back, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -46,6 +46,11 @@ Binarization choose_binarization(std::string& choice, const Dataset& data, const
 
 // A deep machine has its hidden layers in `layers`, others have one in `hidden`.
 void resolve_layers(RunConfig& config) {
+  require(config.labels == "none" || config.labels == "top", "--labels {}: there are none and top", config.labels);
+  require(config.labels == "none" || config.model == "dbm",
+          "--labels top puts a label layer upon a dbm, and this is --model {}; an rbm with labels is --model "
+          "classification_rbm",
+          config.model);
   if (config.model != "dbm") {
     require(config.layers == "none",
             "--layers {} is about hidden layers one above the other, and --model {} has none; "
@@ -71,6 +76,7 @@ void check_numbers(const RunConfig& config) {
     require(value >= least, "{} must be at least {}, not {}", flag, least, value);
   };
   at_least("--updates", config.updates, 1);
+  at_least("--pretrain", config.pretrain, 0);
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
   at_least("--sweeps-final", config.sweeps_final, 0);
