@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/gradients/label_inference.h"
 #include "harmonium/models/classification.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/training/files/model_file.h"
@@ -89,7 +90,7 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
       const std::string complaint = machine.unit(0).complaint(values);
       require(complaint.empty(), "{}{}: {}", options.data, first == 0 ? "" : format(", counted from row {}", first),
               complaint);
-      log_p.narrow(0, first, end - first).copy_(log_label_probabilities(machine, values));
+      log_p.narrow(0, first, end - first).copy_(infer_labels(machine, values));
       bar.show(end, rows, 0, "");
     }
   }

@@ -92,6 +92,10 @@ class Estimator {
                                  .name = format("knots-{}", options_.knots)});
   }
 
+  // RAISE begins at rows of data and needs no more than them to know where it is: not so where a hidden layer stands in
+  // the same block, as the upper ones of a deep machine do.
+  [[nodiscard]] bool data_fill_a_block() const { return !machine_.hidden_joined(); }
+
   // Bounds on log Z from above, by rows of data and by samples of the model.
   void bound_by_data(const AnnealingPath& path, Findings& findings) {
     findings.raise_rows = std::min(options_.raise_rows, test_->rows);
@@ -185,7 +189,7 @@ class Estimator {
 Findings sandwich(Estimator& estimator, bool data, std::int64_t betas) {
   const AnnealingPath path = estimator.geometric(betas);
   Findings findings = estimator.ais_along(path, "ais");
-  if (data) estimator.bound_by_data(path, findings);
+  if (data && estimator.data_fill_a_block()) estimator.bound_by_data(path, findings);
   estimator.bound_by_samples(path, findings);
   return findings;
 }
@@ -260,6 +264,9 @@ Findings find_log_z(const Model& model, const TestData* test, const EstimationOp
   if (method == "exact") return {.log_z = exact_log_z(model.machine, patient_bits, watcher.begin("enumerating"))};
   require(method != "raise" || test != nullptr, "--method raise bounds the likelihood of data: give --data");
   Estimator estimator(model, test, options, watcher, journal);
+  require(method != "raise" || estimator.data_fill_a_block(),
+          "--method raise begins at rows of data, and in a model whose hidden layers are joined to each other they are "
+          "only a part of a block's state; use --method sandwich, which bounds log Z by samples of the model");
   const std::int64_t betas = betas_of(options);
   if (method == "auto") return growing_sandwich(estimator, test != nullptr, options, watcher);
   if (method == "sandwich") return sandwich(estimator, test != nullptr, betas);

@@ -46,6 +46,7 @@ void print_answer(const Evaluation& evaluation) {
   if (const auto& l = evaluation.log_likelihood)
     fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}{}\n", in_words(*l), evaluation.n,
                evaluation.data, evaluation.binarization, draws_in_words(evaluation));
+  if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
   const Estimate& z = evaluation.log_z;
   const bool alone = z.kind == EstimateKind::upper_bound;  // RAISE without an AIS beside it
   if (const auto& bound = evaluation.raise)

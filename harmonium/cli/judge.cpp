@@ -127,6 +127,11 @@ std::optional<FolderJournal> open_journal(const fs::path& path, const Model& mod
   return FolderJournal(*home / "evaluating" / digest, between_saves);
 }
 
+HiddenLayers hidden_layers(const LogMarginal& how) {
+  return {
+      .method = how.method, .exact = how.exact, .sweeps = how.sweeps, .change = how.change, .converged = how.converged};
+}
+
 // With n − 1: draws are a sample of all that could be.
 double sample_deviation(const std::vector<double>& values, double mean) {
   double squares = 0;
@@ -167,24 +172,36 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
     evaluation.n = test->rows;
     evaluation.binarization = test->binarization;
     evaluation.draws = test->draws;
-    const std::vector<double> draws = mean_log_unnormalized(model.machine, *test);
+    const MeanMarginal marginal = mean_log_marginal(model.machine, *test);
+    const std::vector<double>& draws = marginal.draws;
+    if (model.machine.hidden_joined()) evaluation.hidden = hidden_layers(marginal.how);
     mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
-    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
+    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z, marginal.how.exact);
     if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, *mean);
     if (findings.raise_rows > 0) {
-      evaluation.raise = log_likelihood(*mean, *findings.raise);
+      evaluation.raise = log_likelihood(*mean, *findings.raise, marginal.how.exact);
       evaluation.raise_rows = findings.raise_rows;
     }
   }
   if (evaluation.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
     const Sandwich both{findings.log_z, *evaluation.upper_log_z};
+    const bool bound = evaluation.hidden && !evaluation.hidden->exact;
+    // What can be trusted is then log Z, and the log-likelihood is somewhere above.
+    const std::optional<double> shown = bound ? std::nullopt : mean;
     evaluation.gap = both.gap();
     evaluation.verdict = findings.raise && findings.reverse
-                             ? verdict(findings.log_z, *findings.raise, *findings.reverse, mean, gap)
-                             : verdict(both, mean, gap);
+                             ? verdict(findings.log_z, *findings.raise, *findings.reverse, shown, gap)
+                             : verdict(both, shown, gap);
+    if (bound)
+      evaluation.verdict += fmt::format(". With that log Z from above the log-likelihood is at least {:.2f}",
+                                        *mean - evaluation.upper_log_z->value);
   } else {
     evaluation.verdict = warning(findings.log_z);
   }
+  if (evaluation.hidden && !evaluation.hidden->converged)
+    evaluation.verdict +=
+        fmt::format("{}Mean field has not settled after {} sweeps: its bound holds, and could be tighter",
+                    evaluation.verdict.empty() ? "" : ". ", evaluation.hidden->sweeps);
   return evaluation;
 }
 

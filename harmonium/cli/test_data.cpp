@@ -1,9 +1,10 @@
 #include "harmonium/cli/test_data.h"
 
+#include <algorithm>
+
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/data/catalog/catalog.h"
-#include "harmonium/likelihood/log_likelihood.h"
 
 namespace harmonium::cli {
 
@@ -32,8 +33,8 @@ std::string protocol_text(Binarization binarization, std::uint64_t seed, int dra
 TestData open_test_data(const JudgingData& from, const TestDataOptions& options, const BoltzmannMachine& machine) {
   require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
   Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
-  require(data.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units",
-          from.spec, data.columns(), machine.unit(0).width());
+  require(data.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units", from.spec,
+          data.columns(), machine.unit(0).width());
   const bool binary_units = machine.unit(0).spec().starts_with("bernoulli");
   Binarization binarization = Binarization::none;
   if (options.binarize != "auto")
@@ -56,13 +57,25 @@ TestData open_test_data(const JudgingData& from, const TestDataOptions& options,
   return test;
 }
 
-std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test) {
-  std::vector<double> means = {log_unnormalized(machine, test.state).mean().item<double>()};
+MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& test) {
+  // Minutes for who asks for one number; mean field to where it settles, which training does not wait for.
+  constexpr MarginalOptions options{.most_work = 1e11, .mean_field = {.most_sweeps = 1000, .tolerance = 1e-5}};
+  MeanMarginal result;
+  const auto add = [&](const State& rows) {
+    LogMarginal one = log_marginal(machine, rows, options);
+    result.draws.push_back(one.log_f.mean().item<double>());
+    one.log_f.reset();
+    one.sweeps = std::max(one.sweeps, result.how.sweeps);
+    one.change = std::max(one.change, result.how.change);
+    one.converged = one.converged && result.how.converged;
+    result.how = std::move(one);
+  };
+  add(test.state);
   for (int draw = 1; draw < test.draws; ++draw) {
     const Dataset bits = binarize(test.gray, Binarization::stochastic, test.seed + static_cast<std::uint64_t>(draw));
-    means.push_back(log_unnormalized(machine, observed_state(machine, bits, test.spec)).mean().item<double>());
+    add(observed_state(machine, bits, test.spec));
   }
-  return means;
+  return result;
 }
 
 }  // namespace harmonium::cli

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harmonium/data/dataset.h"
-#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/likelihood/log_marginal.h"
 
 namespace harmonium::cli {
 
@@ -34,7 +34,12 @@ struct TestData {
 [[nodiscard]] TestData open_test_data(const JudgingData& data, const TestDataOptions& options,
                                       const BoltzmannMachine& machine);
 
-// Mean log f over the rows of each draw. One draw is in memory at a time.
-[[nodiscard]] std::vector<double> mean_log_unnormalized(const BoltzmannMachine& machine, const TestData& test);
+// Mean log f over the rows of each draw, and how it was found: of all draws, the worst. One draw is in memory at a
+// time.
+struct MeanMarginal {
+  std::vector<double> draws;
+  LogMarginal how;  // without its numbers
+};
+[[nodiscard]] MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& test);
 
 }  // namespace harmonium::cli

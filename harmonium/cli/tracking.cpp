@@ -51,11 +51,11 @@ TestData open_tracking_data(const RunConfig& config, const RunData& data) {
   const std::int64_t rows = has_valid ? data.valid.rows() : data.train.rows();
   const JudgingData from{has_valid ? config.valid : config.data, std::min(rows, most_tracking_rows)};
   const BoltzmannMachine machine = initial_model(config, data).machine;
-  require(
-      config.track != "exact" || can_enumerate(machine, enumeration_bits),
-      "--track exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and --hidden {} "
-      "there are more; use --track ais",
-      enumeration_bits, config.visible, config.hidden);
+  require(config.track != "exact" || can_enumerate(machine, enumeration_bits),
+          "--track exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and --{} {} "
+          "there are more; use --track ais",
+          enumeration_bits, config.visible, config.layers == "none" ? "hidden" : "layers",
+          config.layers == "none" ? config.hidden : config.layers);
   try {
     return open_test_data(from, tracking_options(config).data, machine);
   } catch (const Error& error) {

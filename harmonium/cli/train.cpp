@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/config_file.h"
@@ -43,9 +44,18 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "pretrain", "metrics.jsonl", "model.safetensors",
+                           "report.html", "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
     fs::remove_all(folder / name);
+}
+
+// What follows the visible units: " – 100", " – 500 – 1000", ", all joined".
+std::string hidden_in_words(const RunConfig& config) {
+  if (config.layers == "none") return config.hidden == "none" ? ", all joined" : " – " + config.hidden;
+  std::string text;
+  std::istringstream layers(config.layers);
+  for (std::string each; std::getline(layers, each, ',');) text += " – " + each;
+  return text;
 }
 
 int train(const TrainOptions& options) {
@@ -58,8 +68,7 @@ int train(const TrainOptions& options) {
   prepare_folder(folder, options.overwrite);
   if (!options.common.json)
     fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}{}; {}, {}{}\n", data.train.rows(), config.data,
-               data.train.columns(), config.binarize, config.visible,
-               config.hidden == "none" ? ", all joined" : " – " + config.hidden,
+               data.train.columns(), config.binarize, config.visible, hidden_in_words(config),
                config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer,
                config.device == "cpu" ? "" : "; on " + config.device);
   return run_and_report(folder, config, data, options.common);
@@ -75,6 +84,7 @@ void add_train(CLI::App& app) {
                                   "  harmonium train --data mnist --hidden 500 --updates 20000 --out runs/mnist\n"
                                   "  harmonium train --data digits --track ais --out runs/watched\n"
                                   "  harmonium train --data mnist --hidden 500 --device cuda\n"
+                                  "  harmonium train --data digits --model dbm --layers 100,50\n"
                                   "  harmonium train recipe.toml --seed 7\n",
                                   options->common, [options] { return train(*options); });
   command->add_option("config", options->file, "TOML file with any of the options below (its keys: with _ for -)");

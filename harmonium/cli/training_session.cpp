@@ -125,7 +125,7 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  if (config.model == "classification_rbm")
+  if (knows_labels(config))
     fmt::print("  next    harmonium classify {}\n", folder.string());
   else
     fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judging_data(config.data));

@@ -1,23 +1,11 @@
 #include "harmonium/gradients/positive_phase.h"
 
-#include <algorithm>
-
 #include "harmonium/core/error.h"
 
 namespace harmonium {
 
-namespace {
-
-bool hidden_layers_joined(const BoltzmannMachine& machine) {
-  return std::ranges::any_of(machine.topology().edges, [&](const EdgeInfo& edge) {
-    return !machine.layers()[edge.lower].observed && !machine.layers()[edge.upper].observed;
-  });
-}
-
-}  // namespace
-
 Moments data_moments(const BoltzmannMachine& machine, const State& data, const MeanFieldOptions& options) {
-  if (!hidden_layers_joined(machine)) {
+  if (!machine.hidden_joined()) {
     const CodedState coded = data;  // once for both products
     return machine.moments(coded, machine.fields(machine.hidden(), coded));
   }

@@ -12,6 +12,8 @@ std::string to_string(EstimateKind kind) {
       return "lower bound";
     case EstimateKind::upper_bound:
       return "upper bound";
+    case EstimateKind::estimated_lower_bound:
+      return "estimate of a lower bound";
     case EstimateKind::estimate:
       return "estimate";
   }

@@ -12,7 +12,8 @@ enum class EstimateKind {
   unbiased_estimate,  // unbiased for Z, so its logarithm is low in expectation
   lower_bound,        // stochastic or deterministic lower bound
   upper_bound,
-  estimate,  // none of the above can be claimed, e.g. log-likelihood from an estimated log Z
+  estimated_lower_bound,  // a lower bound of which a part is estimated: mean field, with log Z from AIS
+  estimate,               // none of the above can be claimed, e.g. log-likelihood from an estimated log Z
 };
 
 [[nodiscard]] std::string to_string(EstimateKind kind);

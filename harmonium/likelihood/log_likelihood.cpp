@@ -1,26 +1,18 @@
 #include "harmonium/likelihood/log_likelihood.h"
 
-#include <algorithm>
-
 namespace harmonium {
 
-at::Tensor log_unnormalized(const BoltzmannMachine& machine, const State& data) {
-  constexpr std::int64_t block = 4096;
-  std::vector<at::Tensor> parts;
-  for (std::int64_t first = 0; first < data.rows(); first += block) {
-    State rows = data;
-    for (at::Tensor& layer : rows.layers)
-      if (layer.defined()) layer = layer.narrow(0, first, std::min(block, data.rows() - first));
-    parts.push_back(machine.log_sum_out(rows, machine.hidden()));
-  }
-  return at::cat(parts);
-}
-
-Estimate log_likelihood(double mean_log_unnormalized, const Estimate& log_z) {
+Estimate log_likelihood(double mean_log_f, const Estimate& log_z, bool log_f_exact) {
   Estimate result = log_z;
-  result.value = mean_log_unnormalized - log_z.value;
-  result.low = mean_log_unnormalized - log_z.high;
-  result.high = mean_log_unnormalized - log_z.low;
+  result.value = mean_log_f - log_z.value;
+  result.low = mean_log_f - log_z.high;
+  result.high = mean_log_f - log_z.low;
+  if (!log_f_exact) {
+    const bool bound = log_z.kind == EstimateKind::exact || log_z.kind == EstimateKind::upper_bound;
+    result.kind = bound ? EstimateKind::lower_bound : EstimateKind::estimated_lower_bound;
+    result.method = "mean field, " + log_z.method;
+    return result;
+  }
   switch (log_z.kind) {
     case EstimateKind::exact:
       break;

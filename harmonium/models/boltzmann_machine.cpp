@@ -111,6 +111,12 @@ LayerSet BoltzmannMachine::hidden() const {
   return result;
 }
 
+bool BoltzmannMachine::hidden_joined() const {
+  return std::ranges::any_of(topology().edges, [this](const EdgeInfo& edge) {
+    return !layers()[edge.lower].observed && !layers()[edge.upper].observed;
+  });
+}
+
 const EdgeInfo* BoltzmannMachine::inner_edge(std::size_t layer) const {
   for (const EdgeInfo& edge : topology().edges)
     if (edge.inner() && edge.lower == layer) return &edge;

@@ -53,6 +53,8 @@ class BoltzmannMachine {
   // Layers that hold data, and the others.
   [[nodiscard]] LayerSet observed() const;
   [[nodiscard]] LayerSet hidden() const;
+  // Whether an edge joins hidden units to each other, so that they cannot be summed out in closed form.
+  [[nodiscard]] bool hidden_joined() const;
   // A partition of the layers into sets without edges inside; the first holds the first layer.
   [[nodiscard]] const std::vector<LayerSet>& blocks() const { return structure_->blocks; }
   // The edge that joins a layer to itself, if there is one.

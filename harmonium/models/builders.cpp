@@ -21,15 +21,35 @@ BoltzmannMachine make_classification_rbm(const std::string& visible, std::int64_
           type};
 }
 
-BoltzmannMachine make_chain(const std::vector<std::string>& specs, at::ScalarType type) {
-  require(specs.size() >= 2, "a chain needs at least two layers, not {}", specs.size());
+namespace {
+
+struct Chain {
   std::vector<Layer> layers;
   std::vector<Edge> edges;
+};
+
+Chain chain_of(const std::vector<std::string>& specs) {
+  require(specs.size() >= 2, "a chain needs at least two layers, not {}", specs.size());
+  Chain chain;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    layers.push_back({i == 0 ? "visible" : format("hidden{}", i), make_unit(specs[i]), i == 0});
-    if (i > 0) edges.push_back({layers[i - 1].name, layers[i].name});
+    chain.layers.push_back({i == 0 ? "visible" : format("hidden{}", i), make_unit(specs[i]), i == 0});
+    if (i > 0) chain.edges.push_back({chain.layers[i - 1].name, chain.layers[i].name});
   }
-  return {std::move(layers), edges, type};
+  return chain;
+}
+
+}  // namespace
+
+BoltzmannMachine make_chain(const std::vector<std::string>& specs, at::ScalarType type) {
+  Chain chain = chain_of(specs);
+  return {std::move(chain.layers), chain.edges, type};
+}
+
+BoltzmannMachine make_labelled_chain(const std::vector<std::string>& specs, std::int64_t classes, at::ScalarType type) {
+  Chain chain = chain_of(specs);
+  chain.edges.push_back({chain.layers.back().name, "label"});
+  chain.layers.push_back({"label", make_unit(format("softmax:1x{}", classes)), true});
+  return {std::move(chain.layers), chain.edges, type};
 }
 
 BoltzmannMachine make_mrf(const std::string& visible, at::ScalarType type) {

@@ -20,6 +20,11 @@ namespace harmonium {
 // Chain visible – hidden1 – hidden2 – …: a deep Boltzmann machine.
 [[nodiscard]] BoltzmannMachine make_chain(const std::vector<std::string>& layers, at::ScalarType type = at::kFloat);
 
+// The same with an observed layer "label" (one softmax group) joined to the topmost hidden one: a joint model of data
+// and label.
+[[nodiscard]] BoltzmannMachine make_labelled_chain(const std::vector<std::string>& layers, std::int64_t classes,
+                                                   at::ScalarType type = at::kFloat);
+
 // Markov random field without hidden units: an observed layer "visible" of discrete units, each joined to every other.
 // With binary units a fully visible Boltzmann machine, with softmax groups a Potts model.
 [[nodiscard]] BoltzmannMachine make_mrf(const std::string& visible, at::ScalarType type = at::kFloat);

@@ -25,7 +25,8 @@ at::Tensor label_weights(const BoltzmannMachine& machine, std::size_t label, std
 std::size_t label_layer(const BoltzmannMachine& machine) {
   const auto found = std::ranges::find(machine.layers(), "label", &Layer::name);
   require(found != machine.layers().end() && found->observed && found->unit->spec().starts_with("softmax:1x"),
-          "the model has no label layer, so it knows no classes; train one with --model classification_rbm");
+          "the model has no label layer, so it knows no classes; train one with --model classification_rbm, or "
+          "--model dbm --labels top");
   const auto label = static_cast<std::size_t>(found - machine.layers().begin());
   for (const EdgeInfo& edge : machine.topology().edges) {
     const bool touches = edge.lower == label || edge.upper == label;
@@ -37,6 +38,8 @@ std::size_t label_layer(const BoltzmannMachine& machine) {
 
 void for_each_class(const BoltzmannMachine& machine, const State& state,
                     const std::function<void(const ClassesOfRows&)>& visit) {
+  require(!machine.hidden_joined(),
+          "the hidden layers are joined to each other, so that classes have no closed form; see infer_labels()");
   const std::size_t label = label_layer(machine);
   const std::int64_t classes = machine.unit(label).width(), all = state.rows();
   std::int64_t hidden_width = 1;

@@ -44,6 +44,9 @@ std::string_view meaning(EstimateKind kind) {
       return "on average not above the true number";
     case EstimateKind::upper_bound:
       return "on average not below the true number";
+    case EstimateKind::estimated_lower_bound:
+      return "the truth is at least this if log Z is right; an estimated log Z comes out too low on average, and this "
+             "number then too high";
     case EstimateKind::estimate:
       return "neither a bound nor unbiased; the interval covers sampling error only";
   }

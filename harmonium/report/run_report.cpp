@@ -34,6 +34,7 @@ std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
 
 std::string title_of(const std::string& kind) {
   if (kind == "classification_rbm") return "Classification RBM";
+  if (kind == "dbm") return "Deep Boltzmann machine";
   if (kind == "mrf") return "Markov random field";
   return kind == "semi_restricted" ? "Semi-restricted Boltzmann machine" : "RBM";
 }
@@ -53,6 +54,33 @@ Gallery filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t 
                             order.size(0), columns.size(0), couplings ? "visible" : "hidden"),
           .picture =
               tile_images(columns.index_select(0, order), shape, {.colouring = Colouring::diverging, .columns = 12})};
+}
+
+// The layers above the first of a deep machine, seen through all below them: products of weights. A unit there has no
+// weights to pixels; this is what it would add to them if the layers between were linear.
+std::vector<Gallery> deep_filters(const BoltzmannMachine& machine, ImageShape shape, std::int64_t count) {
+  std::vector<Gallery> galleries;
+  at::Tensor projection;  // pixels × units
+  std::size_t below = 0;
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    if (edge.lower != below || machine.layers()[edge.upper].observed) break;
+    const at::Tensor& weights = machine.parameters()[edge.weights];
+    projection = projection.defined() ? projection.mm(weights) : weights;
+    below = edge.upper;
+    if (edge.lower == 0) continue;  // filters()
+    const std::string& name = machine.layers()[below].name;
+    const at::Tensor columns = projection.t();
+    const at::Tensor order =
+        columns.norm(2, 1).argsort(0, /*descending=*/true).narrow(0, 0, std::min(count, columns.size(0)));
+    galleries.push_back({.id = "filters-" + name,
+                         .title = "Filters of " + name,
+                         .caption = format("{} of {} units of {}, largest first: the filters of the layer below, added "
+                                           "up by the weights to them. Linear pictures of units that are not.",
+                                           order.size(0), columns.size(0), name),
+                         .picture = tile_images(columns.index_select(0, order), shape,
+                                                {.colouring = Colouring::diverging, .columns = 12})});
+  }
+  return galleries;
 }
 
 // Pairs of rows: samples above the training rows nearest to them.
@@ -131,6 +159,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
       std::string note = format("{} rows, binarization {}", evaluation.n, evaluation.binarization);
       if (evaluation.draw_spread)
         note += format(", {} draws, spread {} nats", evaluation.draws, short_number(*evaluation.draw_spread));
+      if (evaluation.hidden) note += "; " + in_words(*evaluation.hidden);
       if (!evaluation.verdict.empty()) note += "; " + evaluation.verdict;
       const bool best = std::ranges::all_of(evaluations, [&](const Evaluation& other) {
         return !other.log_likelihood || other.updates != evaluation.updates || other.data != evaluation.data ||
@@ -168,6 +197,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
 
   if (model.machine.unit(0).width() >= 4) {
     content.galleries.push_back(filters(model.machine, shape, 96));
+    for (Gallery& gallery : deep_filters(model.machine, shape, 48)) content.galleries.push_back(std::move(gallery));
     const at::Tensor samples = draw_samples(model.machine, loaded ? loaded->checkpoint.tensors : NamedTensors{}, 60);
     content.galleries.push_back(
         {.id = "samples",
@@ -175,7 +205,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
          .caption =
              "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
          .picture = tile_images(samples, shape)});
-    if (model.kind == "classification_rbm") content.galleries.push_back(class_samples(model.machine, shape));
+    if (model.machine.observed().size() == 2) content.galleries.push_back(class_samples(model.machine, shape));
     if (train.rows() > 0) {
       const at::Tensor chosen =
           permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));

@@ -5,7 +5,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
-#include "harmonium/models/classification.h"
+#include "harmonium/gradients/label_inference.h"
 
 namespace harmonium {
 
@@ -21,7 +21,7 @@ double ClassificationError::measure(const BoltzmannMachine& machine) const {
   for (std::int64_t first = 0; first < data_.rows(); first += rows_at_once) {
     const Dataset piece = data_.slice(first, std::min(first + rows_at_once, data_.rows()));
     const at::Tensor values = binarize(piece.to_float(), binarization_, Key(0)).to(machine.scalar_type());
-    wrong += on_cpu(log_label_probabilities(machine, values).argmax(1)).ne(piece.labels).sum().item<std::int64_t>();
+    wrong += on_cpu(infer_labels(machine, values).argmax(1)).ne(piece.labels).sum().item<std::int64_t>();
   }
   return static_cast<double>(wrong) / static_cast<double>(data_.rows());
 }

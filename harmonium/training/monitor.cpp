@@ -1,6 +1,7 @@
 #include "harmonium/training/monitor.h"
 
 #include "harmonium/data/binarize.h"
+#include "harmonium/gradients/mean_field.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/units/bernoulli.h"
@@ -59,9 +60,7 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
 
   if (classification_) metrics["classification_error"] = classification_->measure(machine);
 
-  State means = judged;
-  for (const std::size_t layer : machine.hidden())
-    means.layers[layer] = machine.unit(layer).mean(machine.field(layer, judged), machine.layer_parameters(layer));
+  const State means = infer(machine, judged).means;
   const at::Tensor rebuilt =
       machine.unit(visible).mean(machine.field(visible, means), machine.layer_parameters(visible));
   metrics["reconstruction_error"] = (rebuilt - judged.layers[visible]).square().sum(1).mean().item<double>();

@@ -24,6 +24,7 @@ class Monitor {
   //   classification_error   share of validation rows (else training rows) taken for another class; gray values as they
   //                          are, unless training thresholds them; machines with a label only
   //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]
+  // Where hidden layers are joined to each other, mean field stands for E[h|v], and its bound for −F.
   [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine) const;
 
  private:

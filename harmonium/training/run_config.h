@@ -19,7 +19,10 @@ struct RunConfig {
   std::string model = "rbm";
   std::string visible = "auto";
   std::string hidden = "100";
+  std::string layers = "none";
+  std::string labels = "none";
   double initial_weights = 0.01;
+  std::int64_t pretrain = 0;
 
   std::string objective = "generative";
   double generative_weight = 0.01;
@@ -79,10 +82,18 @@ struct RunConfig {
     visitor(
         "model", self.model,
         "rbm; classification_rbm (joint model of data and label); mrf (no hidden units, every visible unit joined to "
-        "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units)");
+        "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units); dbm (deep "
+        "Boltzmann machine: hidden layers one above the other, see layers)");
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
+    visitor("layers", self.layers,
+            "dbm: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for hidden");
+    visitor("labels", self.labels,
+            "dbm: none, or top (a layer that holds the label is joined to the topmost hidden one)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
+    visitor(
+        "pretrain", self.pretrain,
+        "dbm: updates of an RBM for each hidden layer, one upon the other, that training then starts from (0: none)");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "
             "(log p(label | data)) and hybrid (that plus generative_weight times the first)");

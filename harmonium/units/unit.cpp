@@ -9,6 +9,7 @@
 #include "harmonium/units/bernoulli.h"
 #include "harmonium/units/gaussian.h"
 #include "harmonium/units/softmax.h"
+#include "harmonium/units/twin.h"
 
 namespace harmonium {
 
@@ -106,6 +107,7 @@ std::shared_ptr<const Unit> make_unit(const std::string& spec) {
       colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
   if (kind == "bernoulli") return std::make_shared<Bernoulli>(parse_count(size, spec));
   if (kind == "gaussian") return std::make_shared<Gaussian>(parse_count(size, spec));
+  if (kind == "twin") return std::make_shared<Twin>(parse_count(size, spec));
   if (kind == "softmax") {
     const std::size_t times = size.find('x');
     require(times != std::string_view::npos,
@@ -113,7 +115,7 @@ std::shared_ptr<const Unit> make_unit(const std::string& spec) {
     return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec),
                                      parse_count(size.substr(times + 1), spec));
   }
-  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N", kind, spec);
+  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N, twin:N", kind, spec);
 }
 
 }  // namespace harmonium

@@ -118,7 +118,7 @@ class Unit {
 // Weighted average of rows; undefined weights mean the plain average.
 [[nodiscard]] at::Tensor average_rows(const at::Tensor& rows, const at::Tensor& weights);
 
-// "bernoulli:N", "softmax:GxK" (G groups of K states), "gaussian:N".
+// "bernoulli:N", "softmax:GxK" (G groups of K states), "gaussian:N", "twin:N".
 [[nodiscard]] std::shared_ptr<const Unit> make_unit(const std::string& spec);
 
 }  // namespace harmonium

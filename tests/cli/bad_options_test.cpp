@@ -30,6 +30,23 @@ TEST_F(BadOption, OfHiddenUnitsIsNamed) {
   train_refuses({"--hidden", "99999999999999999999"}, {"--hidden 99999999999999999999"});
 }
 
+TEST_F(BadOption, OfDeepLayersIsNamed) {
+  const Arguments deep = {"--model", "dbm", "--hidden", "none"};
+  train_refuses(deep, {"--layers", "100,50"});
+  train_refuses(deep + Arguments{"--layers", "10,,5"}, {"--layers 10,,5"});
+  train_refuses(deep + Arguments{"--layers", "10,abc"}, {"--layers 10,abc", "bernoulli:N"});
+  train_refuses({"--model", "dbm", "--layers", "10,5"}, {"--hidden 3", "--layers"});
+  train_refuses({"--layers", "10,5"}, {"--layers 10,5", "rbm", "--model dbm"});
+  train_refuses(deep + Arguments{"--layers", "10,5", "--labels", "middle"}, {"--labels middle", "top"});
+  train_refuses({"--labels", "top"}, {"--labels top", "rbm", "classification_rbm"});
+  train_refuses({"--pretrain", "10"}, {"--pretrain 10", "rbm", "--model dbm"});
+  train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "10"}, {"two hidden layers"});
+  train_refuses(deep + Arguments{"--layers", "10,softmax:2x3", "--pretrain", "10"}, {"softmax:2x3", "binary"});
+  for (const std::string gradient : {"cd", "mf_cd", "pl"})
+    train_refuses(deep + Arguments{"--layers", "10,5", "--gradient", gradient}, {"--gradient " + gradient, "pcd"});
+  train_refuses(deep + Arguments{"--layers", "30,40", "--gradient", "exact"}, {"2^25", "--layers 30,40"});
+}
+
 TEST_F(BadOption, OfCountsIsNamed) {
   train_refuses({"--updates", "0"}, {"--updates", "at least 1", "0"});
   train_refuses({"--batch", "0"}, {"--batch", "at least 1"});

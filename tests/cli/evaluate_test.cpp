@@ -187,5 +187,47 @@ TEST_F(Evaluate, JudgesAJointModelByDataAndLabels) {
   refuses({"evaluate", "joint", "--data", "unlabelled.npy"}, {"label", "unlabelled.npy"});
 }
 
+class EvaluateDeep : public Evaluate {
+ protected:
+  void train(const std::string& out, const std::string& layers) const {
+    succeed(small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", layers, "--updates", "20"}));
+  }
+};
+
+TEST_F(EvaluateDeep, IsExactWhereTheMachineIsSmall) {
+  train("deep", "8,5");
+  const ordered_json result = json({"evaluate", "deep", "--data", "digits:test"});
+  EXPECT_EQ(result["log_z"]["kind"], "exact");
+  EXPECT_EQ(result["log_likelihood"]["kind"], "exact");
+  EXPECT_EQ(result["hidden"]["method"], "2^5 states of hidden2");
+  EXPECT_EQ(result["hidden"]["exact"], true);
+  const ordered_json ais = json({"evaluate", "deep", "--data", "digits:test", "--method", "ais", "--betas", "300"});
+  EXPECT_EQ(ais["log_likelihood"]["kind"], "estimate");
+  // Twenty updates leave weights so small that 100 chains miss log Z by far less.
+  EXPECT_NEAR(ais["log_likelihood"]["value"].get<double>(), result["log_likelihood"]["value"].get<double>(), 0.05);
+}
+
+TEST_F(EvaluateDeep, SaysThatAMeanFieldBoundIsOne) {
+  train("deep", "31,40");
+  const Arguments judge = {"evaluate", "deep", "--data", "digits:test", "--betas", "50"};
+  const ordered_json ais = json(judge + Arguments{"--method", "ais"});
+  EXPECT_EQ(ais["log_likelihood"]["kind"], "estimate of a lower bound");
+  EXPECT_EQ(ais["hidden"]["method"], "mean field");
+  EXPECT_EQ(ais["hidden"]["converged"], true);
+  EXPECT_GE(ais["hidden"]["sweeps"].get<int>(), 2);
+  const ordered_json sandwich = json(judge + Arguments{"--method", "sandwich"});
+  EXPECT_TRUE(sandwich["raise"].is_null());
+  EXPECT_EQ(sandwich["upper_log_z"]["kind"], "upper bound");
+  EXPECT_NE(sandwich["verdict"].get<std::string>().find("at least"), std::string::npos);
+  const std::string text = succeed(judge + Arguments{"--method", "ais"}).out,
+                    page = read_bytes(folder / "deep/report.html");
+  for (const std::string part : {"estimate of a lower bound", "mean field", "converged"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  for (const std::string part : {"estimate of a lower bound", "mean field", "Filters of hidden2"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  refuses(judge + Arguments{"--method", "raise"}, {"--method raise", "sandwich"});
+  refuses({"evaluate", "deep", "--method", "exact"}, {"2^30"});
+}
+
 }  // namespace
 }  // namespace harmonium::testing

@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
+        Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",
@@ -81,6 +82,35 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"GaussianVisibleUnits", {"--visible", "gaussian", "--rate-weights", "0.001", "--rate-bias", "0.001"}},
         Variant{"SoftmaxHiddenUnits", {"--hidden", "softmax:3x4", "--averaging", "4", "--particles", "7"}}),
     [](const auto& variant) { return variant.param.name; });
+
+class ResumePretrained : public Resume {
+ protected:
+  // 40 updates of each of three RBMs come before the 60 of the deep machine.
+  [[nodiscard]] static Arguments pretrained_run(const std::string& out) {
+    return small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", "6,5,4", "--pretrain", "40", "--labels",
+                           "top", "--keep", "best"});
+  }
+};
+
+TEST_F(ResumePretrained, GoesOnInTheMiddleOfAnRbm) {
+  succeed(pretrained_run("whole"));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed")));
+  EXPECT_FALSE(fs::exists(folder / "killed/checkpoint"));
+  const std::string first = "killed/pretrain/1";
+  EXPECT_GT(checkpoints(first)[0]["update"], 0);
+  EXPECT_FALSE(fs::exists(folder / first / "model.safetensors"));
+  succeed({"resume", "killed"});
+  expect_equal_runs("whole", "killed");
+  for (const std::string rbm : {"1", "2", "3"})
+    EXPECT_TRUE(model_bytes("whole/pretrain/" + rbm) == model_bytes("killed/pretrain/" + rbm)) << rbm;
+}
+
+TEST_F(ResumePretrained, GoesOnAfterPretraining) {
+  succeed(pretrained_run("whole"));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed"), 50));
+  resume("killed");
+  expect_equal_runs("whole", "killed");
+}
 
 TEST_F(Resume, BringsBackARunThatWasKilledTwice) {
   succeed(small_run("whole"));

@@ -97,6 +97,25 @@ TEST(Evaluations, BringBoundsAndVerdictBack) {
   EXPECT_EQ(back.at(1).verdict, "");
 }
 
+TEST(Evaluations, SayHowHiddenLayersWereSummedOver) {
+  const TemporaryFolder folder;
+  Evaluation bound = answer(300, -20), exact = answer(300, -19);
+  bound.hidden = HiddenLayers{.method = "mean field", .exact = false, .sweeps = 12, .change = 0.25, .converged = false};
+  bound.log_likelihood->kind = EstimateKind::estimated_lower_bound;
+  exact.hidden = HiddenLayers{.method = "2^5 states of hidden2"};
+  record_evaluations(folder.path(), {bound, exact});  // a bound and the thing itself are no two answers to one question
+  const std::vector<Evaluation> back = read_evaluations(folder.path());
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(to_json(back[0]), to_json(bound));
+  EXPECT_EQ(to_json(back[1]), to_json(exact));
+  EXPECT_EQ(back[0].log_likelihood->kind, EstimateKind::estimated_lower_bound);
+  EXPECT_TRUE(back[0].log_likelihood->method.starts_with("mean field"));
+  EXPECT_EQ(in_words(*back[0].hidden),
+            "hidden layers by mean field, 12 sweeps, not converged (means still move by 0.2)");
+  EXPECT_EQ(in_words(*back[1].hidden), "hidden layers by 2^5 states of hidden2");
+  EXPECT_FALSE(evaluation_from_json(to_json(answer(1, 2))).hidden.has_value());
+}
+
 TEST(Evaluations, FoundInAnotherWayStandBesideEachOther) {
   const TemporaryFolder folder;
   Evaluation longer = answer(300, -21);

@@ -5,6 +5,8 @@
 #include "harmonium/geometry/identity.h"
 #include "harmonium/gradients/exact_gradient.h"
 #include "harmonium/gradients/positive_phase.h"
+#include "harmonium/likelihood/exact.h"
+#include "harmonium/likelihood/log_likelihood.h"
 #include "tests/geometry/support.h"
 #include "tests/support/brute_force.h"
 
@@ -56,6 +58,75 @@ TEST_P(CenteringOn, IsTheDirectionOfTheFormula) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, CenteringOn, testing::ValuesIn(metric_machines()), support::case_name);
+
+// Of a deep machine: with −E = Σ c_l·x_l + Σ (x_l − μ_l)ᵀ W (x_m − μ_m), the direction is the gradient in (c, W) of the
+// exact log-likelihood, by differences, taken back to the biases b = c − Σ W μ.
+class CenteringOfDeepMachines : public testing::TestWithParam<support::MachineCase> {};
+
+TEST_P(CenteringOfDeepMachines, IsTheExactGradientOfTheCenteredParameters) {
+  const BoltzmannMachine machine = GetParam().make();
+  const support::BruteForce brute(machine);
+  const support::Row v = brute.configurations[brute.configurations.size() / 2].front();
+  const State data = machine.observe({support::to_tensor({v})});
+  support::Row posterior = brute.probabilities;
+  double total = 0;
+  for (std::size_t n = 0; n < posterior.size(); ++n) {
+    if (brute.configurations[n].front() != v) posterior[n] = 0;
+    total += posterior[n];
+  }
+  for (double& p : posterior) p /= total;
+  const Moments model = exact_moments(machine);
+  const Moments gradient = support::expected_statistics(machine, brute.configurations, posterior) - model;
+  const Moments direction = centered_at(machine, model).solve(gradient).total();
+
+  const auto log_likelihood_at = [&](const Moments& theta) {
+    const BoltzmannMachine moved = machine.with_parameters(theta);
+    return log_marginal(moved, data, {.most_work = 1e9}).log_f.item<double>() - exact_log_z(moved).value;
+  };
+  constexpr double step = 1e-5;
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    const std::string lower = machine.layers()[edge.lower].name + ".bias",
+                      upper = machine.layers()[edge.upper].name + ".bias";
+    for (std::int64_t i = 0; i < machine.unit(edge.lower).width(); ++i)
+      for (std::int64_t j = 0; j < machine.unit(edge.upper).width(); ++j) {
+        const auto at_offset = [&](double offset) {
+          Moments theta = machine.parameters().clone();
+          theta[edge.weights][i][j] += offset;
+          theta[lower][i] -= offset * model[upper][j];
+          theta[upper][j] -= offset * model[lower][i];
+          return log_likelihood_at(theta);
+        };
+        EXPECT_NEAR(direction[edge.weights][i][j].item<double>(), (at_offset(step) - at_offset(-step)) / (2 * step),
+                    1e-8);
+      }
+  }
+  Moments back = gradient.clone();
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    const at::Tensor& weights = direction[edge.weights];
+    const std::string lower = machine.layers()[edge.lower].name + ".bias",
+                      upper = machine.layers()[edge.upper].name + ".bias";
+    back[lower] -= weights.mv(model[upper]);
+    back[upper] -= weights.t().mv(model[lower]);
+    back[edge.weights].copy_(weights);
+  }
+  expect_close(direction, back, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Chains, CenteringOfDeepMachines,
+    testing::Values(
+        support::MachineCase{
+            "OfThreeLayers",
+            [] {
+              return randomized(make_chain({"bernoulli:3", "bernoulli:3", "bernoulli:2"}, at::kDouble), 4);
+            }},
+        support::MachineCase{
+            "OfFourLayers",
+            [] {
+              return randomized(make_chain({"bernoulli:2", "bernoulli:3", "bernoulli:2", "bernoulli:2"}, at::kDouble),
+                                6);
+            }}),
+    support::case_name);
 
 // A visible unit whose meaning is turned round, v → 1 − v, with parameters that leave the distribution as it was:
 // a → −a, W → −W in its row, and b → b + W.

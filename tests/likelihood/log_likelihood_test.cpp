@@ -81,10 +81,24 @@ TEST(LogLikelihood, TurnsBoundsRound) {
   EXPECT_EQ(turned(EstimateKind::estimate), EstimateKind::estimate);
 }
 
+TEST(LogLikelihood, FromABoundOnLogFIsABoundOnlyIfLogZIsNotTooLow) {
+  const auto kind_with = [](EstimateKind log_z) { return log_likelihood(0, log_z_of(0, 0, 0, log_z), false).kind; };
+  EXPECT_EQ(kind_with(EstimateKind::exact), EstimateKind::lower_bound);
+  EXPECT_EQ(kind_with(EstimateKind::upper_bound), EstimateKind::lower_bound);
+  for (const EstimateKind kind : {EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::estimate})
+    EXPECT_EQ(kind_with(kind), EstimateKind::estimated_lower_bound);
+  const Estimate result = log_likelihood(-3, log_z_of(6, 7, 9, EstimateKind::unbiased_estimate), false);
+  EXPECT_EQ(result.value, -10);
+  EXPECT_EQ(result.low, -12);
+  EXPECT_EQ(result.high, -9);
+  EXPECT_EQ(result.method, "mean field, some method");
+}
+
 TEST(EstimateKind, HasAnotherNameForEveryKind) {
   std::vector<std::string> names;
-  for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound,
-                                  EstimateKind::upper_bound, EstimateKind::estimate})
+  for (const EstimateKind kind :
+       {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound,
+        EstimateKind::estimated_lower_bound, EstimateKind::estimate})
     names.push_back(to_string(kind));
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());

@@ -51,6 +51,11 @@ TEST(Chain, HasItsEvenAndOddLayersAsBlocks) {
   EXPECT_EQ(machine.layer_index("hidden3"), 3U);
   EXPECT_TRUE(machine.parameters().contains("hidden1_hidden2.weights"));
   EXPECT_THROW(static_cast<void>(make_chain({"bernoulli:5"})), Error);
+  const BoltzmannMachine labelled = make_labelled_chain({"bernoulli:5", "bernoulli:4", "bernoulli:3"}, 10);
+  EXPECT_EQ(labelled.observed(), (LayerSet{0, 3}));
+  EXPECT_EQ(labelled.unit(3).spec(), "softmax:1x10");
+  EXPECT_TRUE(labelled.parameters().contains("hidden2_label.weights"));
+  EXPECT_EQ(labelled.parameters().entries().size(), 7U);
 }
 
 TEST(BoltzmannMachine, FindsTwoBlocksOfAChainWhateverTheOrderOfItsLayers) {

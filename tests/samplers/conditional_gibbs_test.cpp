@@ -30,6 +30,8 @@ std::vector<ConditionalCase> conditional_cases() {
       support::randomized(make_classification_rbm("bernoulli:3", 3, "bernoulli:2", at::kDouble), 103);
   const BoltzmannMachine chain =
       support::randomized(make_chain({"bernoulli:3", "bernoulli:2", "bernoulli:2"}, at::kDouble), 104);
+  const BoltzmannMachine labelled_chain =
+      support::randomized(make_labelled_chain({"bernoulli:3", "bernoulli:2", "bernoulli:2"}, 3, at::kDouble), 105);
   return {{"SomeVisible", rbm, {{1, unknown, 0, unknown}, {}}},
           {"AllVisible", rbm, {{1, 0, 0, 1}, {}}},
           {"VisibleAndHidden", rbm, {{unknown, unknown, unknown, 1}, {unknown, 1, unknown}}},
@@ -37,7 +39,9 @@ std::vector<ConditionalCase> conditional_cases() {
           {"OneSoftmaxGroup", potts, {{unknown, unknown, unknown, 0, 0, 1}, {}}},
           {"TheLabel", labelled, {{}, {0, 1, 0}, {}}},
           {"TheDataOfALabel", labelled, {{1, unknown, 1}, {}, {}}},
-          {"BothEndsOfAChain", chain, {{unknown, 1, unknown}, {}, {0, unknown}}}};
+          {"BothEndsOfAChain", chain, {{unknown, 1, unknown}, {}, {0, unknown}}},
+          {"TheLabelOfADeepMachine", labelled_chain, {{}, {}, {}, {0, 1, 0}}},
+          {"TheLabelAndSomePixels", labelled_chain, {{1, unknown, 0}, {}, {}, {0, 0, 1}}}};
 }
 
 class ConditionalGibbs : public testing::TestWithParam<ConditionalCase> {};

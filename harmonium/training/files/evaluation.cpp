@@ -18,8 +18,8 @@ namespace {
 using nlohmann::ordered_json;
 
 EstimateKind parse_kind(const std::string& name) {
-  for (const EstimateKind kind :
-       {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound, EstimateKind::upper_bound})
+  for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound,
+                                  EstimateKind::upper_bound, EstimateKind::estimated_lower_bound})
     if (to_string(kind) == name) return kind;
   return EstimateKind::estimate;
 }
@@ -99,6 +99,13 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["draws"] = or_null(!evaluation.data.empty(), evaluation.draws);
   result["draw_spread"] = or_null(evaluation.draw_spread);
   result["log_z"] = whole_json(evaluation.log_z);
+  result["hidden"] = nullptr;
+  if (const auto& hidden = evaluation.hidden)
+    result["hidden"] = {{"method", hidden->method},
+                        {"exact", hidden->exact},
+                        {"sweeps", or_null(!hidden->exact, hidden->sweeps)},
+                        {"change", or_null(!hidden->exact, hidden->change)},
+                        {"converged", or_null(!hidden->exact, hidden->converged)}};
   result["log_likelihood"] = nullptr;
   if (evaluation.log_likelihood) result["log_likelihood"] = brief_json(*evaluation.log_likelihood);
   result["raise"] = nullptr;
@@ -136,6 +143,16 @@ Evaluation evaluation_from_json(const ordered_json& from) {
     evaluation.log_likelihood->method = evaluation.log_z.method;
   }
   const auto object = [&](const char* key) { return from.contains(key) && from.at(key).is_object(); };
+  if (object("hidden")) {
+    const ordered_json& hidden = from.at("hidden");
+    evaluation.hidden = HiddenLayers{.method = hidden.at("method"), .exact = hidden.at("exact")};
+    if (!evaluation.hidden->exact) {
+      evaluation.hidden->sweeps = hidden.at("sweeps");
+      evaluation.hidden->change = hidden.at("change");
+      evaluation.hidden->converged = hidden.at("converged");
+      if (evaluation.log_likelihood) evaluation.log_likelihood->method = "mean field, " + evaluation.log_z.method;
+    }
+  }
   if (object("raise")) {
     evaluation.raise = estimate_from_json(from.at("raise"));
     evaluation.raise->method = "raise";
@@ -186,10 +203,18 @@ std::string evaluate_flags(const Evaluation& evaluation) {
   return flags;
 }
 
+std::string in_words(const HiddenLayers& hidden) {
+  if (hidden.exact) return "hidden layers by " + hidden.method;
+  return format("hidden layers by {}, {} sweeps, {}", hidden.method, hidden.sweeps,
+                hidden.converged ? "converged" : format("not converged (means still move by {:.1g})", hidden.change));
+}
+
 bool same_question(const Evaluation& one, const Evaluation& other) {
-  return one.data == other.data && one.n == other.n && one.binarization == other.binarization &&
-         one.log_z.method == other.log_z.method && one.gap.has_value() == other.gap.has_value() &&
-         one.log_z.chains == other.log_z.chains && one.log_z.betas == other.log_z.betas;
+  const auto bounds = [](const Evaluation& each) { return each.hidden && !each.hidden->exact; };
+  return bounds(one) == bounds(other) && one.data == other.data && one.n == other.n &&
+         one.binarization == other.binarization && one.log_z.method == other.log_z.method &&
+         one.gap.has_value() == other.gap.has_value() && one.log_z.chains == other.log_z.chains &&
+         one.log_z.betas == other.log_z.betas;
 }
 
 bool at_least_as_good(const Evaluation& later, const Evaluation& earlier) {

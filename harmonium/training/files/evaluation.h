@@ -11,6 +11,18 @@
 
 namespace harmonium {
 
+// How hidden layers that are joined to each other were summed over (likelihood/log_marginal.h).
+struct HiddenLayers {
+  std::string method;       // "2^10 states of hidden2", "mean field"
+  bool exact = true;        // else the log-likelihood is bounded from below
+  std::int64_t sweeps = 0;  // of mean field, of the slowest rows
+  double change = 0;        // of a mean in the last of them
+  bool converged = true;
+};
+
+// "hidden layers by mean field, 23 sweeps, converged".
+[[nodiscard]] std::string in_words(const HiddenLayers& hidden);
+
 struct Evaluation {
   std::string model;
   std::int64_t updates = 0;  // that the model was trained, as it says itself; 0: not known (in a run: the final model)
@@ -21,7 +33,8 @@ struct Evaluation {
   int draws = 1;             // of a stochastic binarization, over which the log-likelihood is averaged
   std::optional<double> draw_spread = std::nullopt;  // standard deviation between draws; nothing for one draw
   Estimate log_z;
-  std::optional<Estimate> log_likelihood;  // mean per row
+  std::optional<Estimate> log_likelihood;             // mean per row
+  std::optional<HiddenLayers> hidden = std::nullopt;  // nothing where they have a closed form
   // Beside an AIS that errs the other way, or alone:
   std::optional<Estimate> raise = std::nullopt;        // bound on the log-likelihood from below
   std::int64_t raise_rows = 0;                         // that it was found with

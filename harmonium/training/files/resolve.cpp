@@ -44,6 +44,27 @@ Binarization choose_binarization(std::string& choice, const Dataset& data, const
   return parse_binarization(choice);
 }
 
+// A deep machine has its hidden layers in `layers`, others have one in `hidden`.
+void resolve_layers(RunConfig& config) {
+  require(config.labels == "none" || config.labels == "top", "--labels {}: there are none and top", config.labels);
+  require(config.labels == "none" || config.model == "dbm",
+          "--labels top puts a label layer upon a dbm, and this is --model {}; an rbm with labels is --model "
+          "classification_rbm",
+          config.model);
+  if (config.model != "dbm") {
+    require(config.layers == "none",
+            "--layers {} is about hidden layers one above the other, and --model {} has none; "
+            "add --model dbm, or use --hidden",
+            config.layers, config.model);
+    return;
+  }
+  require(config.layers != "none" && !config.layers.empty(),
+          "--model dbm needs --layers: its hidden layers from the bottom up, such as 100,50");
+  require(config.hidden == RunConfig().hidden || config.hidden == "none",
+          "--hidden {}: a dbm has several hidden layers; give them all by --layers", config.hidden);
+  config.hidden = "none";
+}
+
 std::string names_of(const std::vector<std::pair<std::string, std::string>>& table) {
   std::string names;
   for (const auto& [name, help] : table) names += (names.empty() ? "" : ", ") + name;
@@ -55,6 +76,7 @@ void check_numbers(const RunConfig& config) {
     require(value >= least, "{} must be at least {}, not {}", flag, least, value);
   };
   at_least("--updates", config.updates, 1);
+  at_least("--pretrain", config.pretrain, 0);
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
   at_least("--sweeps-final", config.sweeps_final, 0);
@@ -111,9 +133,9 @@ void check_numbers(const RunConfig& config) {
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted"};
+  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted", "dbm"};
   require(std::ranges::find(models, config.model) != models.end(),
-          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted", config.model);
+          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm", config.model);
   require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
           "unknown objective '{}'; there are: {}", config.objective, names_of(objectives()));
   require(config.objective == "generative" || config.model == "classification_rbm",
@@ -139,6 +161,7 @@ RunData resolve(RunConfig& config) {
     config.visible = format("softmax:{}x{}", columns / states, states);
   }
   if (config.model == "mrf") config.hidden = "none";
+  resolve_layers(config);
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
   // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.

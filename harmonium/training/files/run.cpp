@@ -2,19 +2,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
+#include <utility>
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
-#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/models/pretrained_chain.h"
 #include "harmonium/training/best_model.h"
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/trainer.h"
@@ -29,8 +33,9 @@ namespace fs = std::filesystem;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
-  if (config.model != "classification_rbm") return 0;
-  require(train.labels.defined(), "{}: a classification_rbm needs labels, and the data have none", train.name);
+  if (!knows_labels(config)) return 0;
+  require(train.labels.defined(), "{}: {} needs labels, and the data have none", train.name,
+          config.labels == "top" ? "--labels top" : "a classification_rbm");
   return train.labels.max().item<std::int64_t>() + 1;
 }
 
@@ -86,18 +91,23 @@ class Speedometer {
   double seconds_ = 0, rate_ = 0;
 };
 
-bool has_hidden(const RunConfig& config) { return config.model != "mrf"; }
+bool is_deep(const RunConfig& config) { return config.model == "dbm"; }
+bool has_hidden(const RunConfig& config) { return config.model != "mrf" && !is_deep(config); }
 bool joins_visible(const RunConfig& config) { return config.model == "mrf" || config.model == "semi_restricted"; }
 
-BoltzmannMachine make_machine(const RunConfig& config, const std::string& hidden, std::int64_t classes) {
-  if (config.model == "mrf") return make_mrf(config.visible);
-  if (config.model == "semi_restricted") return make_semi_restricted(config.visible, hidden);
-  return classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden);
+// A number of units means binary ones.
+std::string unit_spec(const std::string& given) {
+  const bool plain_number = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  return plain_number ? "bernoulli:" + given : given;
 }
 
-std::string hidden_spec(const RunConfig& config) {
-  const bool plain_number = config.hidden.find_first_not_of("0123456789") == std::string::npos;
-  return plain_number ? "bernoulli:" + config.hidden : config.hidden;
+BoltzmannMachine make_machine(const RunConfig& config, std::int64_t classes) {
+  if (config.model == "mrf") return make_mrf(config.visible);
+  if (is_deep(config))
+    return classes > 0 ? make_labelled_chain(chain_specs(config), classes) : make_chain(chain_specs(config));
+  const std::string hidden = unit_spec(config.hidden);
+  if (config.model == "semi_restricted") return make_semi_restricted(config.visible, hidden);
+  return classes > 0 ? make_classification_rbm(config.visible, classes, hidden) : make_rbm(config.visible, hidden);
 }
 
 // Fails naming the flag and what it was given.
@@ -121,8 +131,8 @@ void check_values(const Dataset& data, const Unit& visible) {
 }
 
 void check_keep_best(const RunConfig& config, const RunData& data) {
-  require(config.model == "classification_rbm",
-          "--keep best chooses by classification error; it needs --model classification_rbm");
+  require(knows_labels(config),
+          "--keep best chooses by classification error; it needs --model classification_rbm, or --labels top");
   require(data.valid.rows() > 0,
           "--keep best chooses by validation data, and there are none: give --valid, or train on a part that leaves "
           "some aside (such as mnist:fit)");
@@ -131,19 +141,34 @@ void check_keep_best(const RunConfig& config, const RunData& data) {
 
 }  // namespace
 
+std::vector<std::string> chain_specs(const RunConfig& config) {
+  std::vector<std::string> specs = {config.visible};
+  std::istringstream text(config.layers);
+  for (std::string item; std::getline(text, item, ',');) specs.push_back(unit_spec(item));
+  return specs;
+}
+
+bool knows_labels(const RunConfig& config) { return config.model == "classification_rbm" || config.labels == "top"; }
+
 double products_per_update(const RunConfig& config) {
   const std::int64_t visible = make_unit(config.visible)->width();
-  std::int64_t weights = has_hidden(config) ? visible * make_unit(hidden_spec(config))->width() : 0;
+  std::int64_t weights = has_hidden(config) ? visible * make_unit(unit_spec(config.hidden))->width() : 0;
+  if (is_deep(config))
+    for (std::int64_t below = 0; const std::string& spec : chain_specs(config)) {
+      const std::int64_t width = make_unit(spec)->width();
+      weights += std::exchange(below, width) * width;
+    }
   if (joins_visible(config)) weights += visible * visible;
   return static_cast<double>(weights) * static_cast<double>(config.batch + config.particles * config.sweeps);
 }
 
 Model initial_model(const RunConfig& config, const RunData& data) {
-  const std::string hidden = hidden_spec(config);
   check_unit("--visible", config.visible, config.visible);
-  if (has_hidden(config)) check_unit("--hidden", config.hidden, hidden);
+  if (has_hidden(config)) check_unit("--hidden", config.hidden, unit_spec(config.hidden));
+  if (is_deep(config))
+    for (const std::string& spec : chain_specs(config)) check_unit("--layers", config.layers, spec);
   const std::int64_t classes = classes_of(config, data.train);
-  Model model{make_machine(config, hidden, classes)};
+  Model model{make_machine(config, classes)};
   const Unit& visible = model.machine.unit(0);
   require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
           data.train.columns(), config.visible, visible.width());
@@ -178,8 +203,19 @@ void check_config(const RunConfig& config, const RunData& data) {
   const BoltzmannMachine machine = initial_model(config, data).machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
-          "--hidden {} there are more; use fewer units, or --gradient pcd",
-          enumeration_bits, config.visible, config.hidden);
+          "--{} {} there are more; use fewer units, or --gradient pcd",
+          enumeration_bits, config.visible, is_deep(config) ? "layers" : "hidden",
+          is_deep(config) ? config.layers : config.hidden);
+  require(config.pretrain == 0 || is_deep(config),
+          "--pretrain {} trains an RBM for each layer of a deep machine, and --model {} is none; add --model dbm",
+          config.pretrain, config.model);
+  if (config.pretrain > 0) (void)pretraining_rbms(chain_specs(config));
+  if (is_deep(config))
+    require(
+        config.gradient != "cd" && config.gradient != "mf_cd" && config.gradient != "pl",
+        "--gradient {} needs hidden layers that are known once the data are, and those of --model dbm are joined to "
+        "each other; use pcd, fpcd, pt, tempered or exact",
+        config.gradient);
   if (joins_visible(config)) {
     require(
         config.gradient != "mf_cd",
@@ -207,7 +243,23 @@ void check_config(const RunConfig& config, const RunData& data) {
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
                        const RunData& data, const RunHooks& hooks) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
+  const fs::path checkpoints = folder / "checkpoint";
+  for (const fs::path& each : {folder, checkpoints, folder / "snapshots"}) remove_unfinished_files(each);
+  const auto loaded = read_checkpoint(checkpoints);
   Model model = initial_model(config, data);
+  double seconds_before = 0;
+  if (!loaded && !config_text.empty()) write_file_atomically(folder / "config.toml", config_text);
+  if (!loaded && config.pretrain > 0) {
+    const std::optional<PretrainedMachine> pretrained = pretrain(folder, config, data, hooks);
+    if (!pretrained) return {.updates = 0};
+    // A label layer is not pretrained, and starts as it would have.
+    for (const auto& [name, value] : pretrained->machine.parameters().entries())
+      model.machine.parameters()[name].copy_(value);
+    seconds_before = pretrained->seconds;
+  }
   set_device_precision(parse_precision(config.precision));
   Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)));
   const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
@@ -217,15 +269,9 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   if (config.keep == "best") all_valid.emplace(data.valid, data.binarization);
   BestModel best;
   const MetricsLog log(folder / "metrics.jsonl");
-  const fs::path checkpoints = folder / "checkpoint";
   std::map<std::string, double> metrics;
-  double seconds_before = 0;
 
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
-  for (const fs::path& each : {folder, checkpoints, folder / "snapshots"}) remove_unfinished_files(each);
-  if (const auto loaded = read_checkpoint(checkpoints)) {
+  if (loaded) {
     if (!loaded->warning.empty())
       hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
     trainer.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
@@ -234,7 +280,6 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     log.truncate_after(trainer.update());
     for (const MetricsRow& row : log.read()) metrics = row.values;
   } else {
-    write_file_atomically(folder / "config.toml", config_text);
     log.truncate_after(-1);
   }
 

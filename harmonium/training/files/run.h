@@ -46,6 +46,12 @@ struct RunData {
 // Opens the data and replaces every "auto" and zero in the configuration by what it stands for.
 [[nodiscard]] RunData resolve(RunConfig& config);
 
+// Visible and hidden layers of a deep machine as unit types, from the bottom up.
+[[nodiscard]] std::vector<std::string> chain_specs(const RunConfig& config);
+
+// Whether the model has a label layer.
+[[nodiscard]] bool knows_labels(const RunConfig& config);
+
 // Multiplications in one update, roughly: what decides whether threads are worth their while.
 [[nodiscard]] double products_per_update(const RunConfig& config);
 
@@ -57,7 +63,7 @@ struct RunData {
 void check_config(const RunConfig& config, const RunData& data);
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
-// `config` must be resolved. `config_text` is kept as config.toml.
+// `config` must be resolved. `config_text` is kept as config.toml, where there is any.
 [[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config,
                                      const std::string& config_text, const RunData& data, const RunHooks& hooks);
 
