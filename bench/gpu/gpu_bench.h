@@ -53,4 +53,15 @@ struct Learning {
 // The fast mode beside fp32 and beside the CPU: log Z, moments and learning.
 [[nodiscard]] GpuLines gpu_modes(const GpuSubject& subject);
 
+// A deep Boltzmann machine of MNIST, all layers at once from random weights: seconds of training, and a lower bound on
+// the log-likelihood of test images with log Z from below and from above.
+struct DeepLearning {
+  std::string optimizer = "fang";
+  std::int64_t updates = 10'000;
+  double initial_weights = 0.01, rate_bias = 0.01, rate_weights = 0.01;
+  std::int64_t chains = 500, betas = 10'000, burn_in = 5000;
+  std::uint64_t seed = 1;
+};
+[[nodiscard]] GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning);
+
 }  // namespace harmonium::bench

@@ -26,6 +26,7 @@ int main(int count, char** arguments) {
   using namespace harmonium::bench;
   std::string folder, json, only = "sweep,ais,update";
   Learning learning;
+  DeepLearning deep;
   for (int i = 1; i < count; ++i) {
     const std::string name = arguments[i];
     const auto value = [&]() -> std::string {
@@ -42,7 +43,11 @@ int main(int count, char** arguments) {
     } else if (name == "--only") {
       only = value();
     } else if (name == "--updates") {
-      learning.updates = std::stoll(value());
+      learning.updates = deep.updates = std::stoll(value());
+    } else if (name == "--optimizer") {
+      deep.optimizer = value();
+    } else if (name == "--initial-weights") {
+      deep.initial_weights = std::stod(value());
     } else if (name == "--schedule") {
       learning.schedule = value();
     } else if (name == "--averaging") {
@@ -52,11 +57,11 @@ int main(int count, char** arguments) {
     } else if (name == "--plain-damping") {
       learning.metric.centered_damping = false;
     } else if (name == "--rate-weights") {
-      learning.rate_weights = std::stod(value());
+      learning.rate_weights = deep.rate_weights = std::stod(value());
     } else if (name == "--rate-bias") {
-      learning.rate_bias = std::stod(value());
+      learning.rate_bias = deep.rate_bias = std::stod(value());
     } else if (name == "--betas") {
-      learning.betas = std::stoll(value());
+      learning.betas = deep.betas = std::stoll(value());
     } else if (name == "--chains") {
       learning.chains = std::stoll(value());
     } else if (name == "--raise") {
@@ -67,10 +72,12 @@ int main(int count, char** arguments) {
       std::cerr
           << "unknown option " << name
           << "\nusage: harmonium_gpu_bench [--mnist FOLDER] [--json FILE]\n                           [--only "
-             "sweep,ais,update,modes,learn]\n"
+             "sweep,ais,update,modes,learn,deep]\n"
              "  learn: [--updates N] [--schedule S] [--averaging T] [--rate-weights R] [--rate-bias R] [--grays]\n"
              "         [--plain-damping]\n"
-             "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n";
+             "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n"
+             "  deep: [--optimizer O] [--updates N] [--initial-weights S] [--rate-weights R] [--rate-bias R] [--betas "
+             "N]\n";
       return 2;
     }
   }
@@ -94,6 +101,7 @@ int main(int count, char** arguments) {
     if (wanted("update")) print(gpu_updates(subject));
     if (wanted("modes")) print(gpu_modes(subject));
     if (wanted("learn")) print(gpu_learning(subject, learning));
+    if (wanted("deep")) print(gpu_deep(subject, deep));
     if (!json.empty()) write_json(json, all);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << "\n";

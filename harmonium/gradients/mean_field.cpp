@@ -45,20 +45,26 @@ Posterior infer(const BoltzmannMachine& machine, const State& data, const MeanFi
     q.fields[layer] = theta[0].expand({data.rows(), theta[0].size(0)}).contiguous();
     q.means.layers[layer] = machine.unit(layer).mean(q.fields[layer], theta);
   }
+  // What data add to a field stays as it is.
+  const LayerSet observed = machine.observed(), hidden = machine.hidden();
+  const CodedState seen = data;
+  Fields from_data(machine.layers().size());
+  for (const std::size_t layer : hidden)
+    from_data[layer] = machine.add_input(machine.layer_parameters(layer)[0], layer, seen, observed);
   const std::vector<LayerSet> blocks = hidden_blocks(machine);
   for (q.sweeps = 0; q.sweeps < options.most_sweeps;) {
     ++q.sweeps;
-    q.change = 0;
+    std::vector<at::Tensor> changes;  // fetched at once: each fetching from a device is a wait
     for (const LayerSet& block : blocks) {
-      const Fields fresh = machine.fields(block, q.means);
       for (const std::size_t layer : block) {
-        q.fields[layer] =
-            options.damping == 0 ? fresh[layer] : at::lerp(fresh[layer], q.fields[layer], options.damping);
+        const at::Tensor fresh = machine.add_input(from_data[layer], layer, q.means, hidden);
+        q.fields[layer] = options.damping == 0 ? fresh : at::lerp(fresh, q.fields[layer], options.damping);
         at::Tensor mean = machine.unit(layer).mean(q.fields[layer], machine.layer_parameters(layer));
-        q.change = std::max((mean - q.means.layers[layer]).abs().max().item<double>(), q.change);
+        changes.push_back((mean - q.means.layers[layer]).abs().max());
         q.means.layers[layer] = std::move(mean);
       }
     }
+    q.change = at::stack(changes).max().item<double>();
     if (blocks.size() < 2 && options.damping == 0) q.change = 0;  // one block alone is at its best at once
     if (q.converged(options)) break;
   }

@@ -180,6 +180,15 @@ at::Tensor BoltzmannMachine::input(std::size_t layer, const CodedState& state) c
   return accumulate_input(layer, state, {});
 }
 
+at::Tensor BoltzmannMachine::add_input(const at::Tensor& start, std::size_t layer, const CodedState& state,
+                                       const LayerSet& from) const {
+  at::Tensor total = start;
+  for (const Neighbour& each : neighbours(layer))
+    if (std::ranges::find(from, each.layer) != from.end())
+      total = add_product(total, state.layers[each.layer], each.weights);
+  return total.dim() == 2 ? total : total.expand({state.rows(), total.size(0)}).contiguous();
+}
+
 std::vector<BoltzmannMachine::Neighbour> BoltzmannMachine::neighbours(std::size_t layer) const {
   std::vector<Neighbour> result;
   // An edge inside the layer passes both lines: W of the pairs before a unit, Wᵀ of those after it.

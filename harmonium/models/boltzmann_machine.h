@@ -88,6 +88,9 @@ class BoltzmannMachine {
                                 at::Tensor* field = nullptr) const;
   // The neighbours' share of the field alone, without the bias: linear in the weights.
   [[nodiscard]] at::Tensor input(std::size_t layer, const CodedState& state) const;
+  // `start` (fields, or a bias) and what the layers `from` add to it: a field in parts, of which some stay as they are.
+  [[nodiscard]] at::Tensor add_input(const at::Tensor& start, std::size_t layer, const CodedState& state,
+                                     const LayerSet& from) const;
   // W + Wᵀ of the edge inside a layer: what a unit adds to the field of the others.
   [[nodiscard]] at::Tensor couplings(std::size_t layer) const;
   // xᵀ W x of each row for the edges inside the given layers (float64); nothing where there are none.
