@@ -44,7 +44,7 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "snapshots", "evaluating", "pretrain", "metrics.jsonl", "model.safetensors",
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "pretraining", "metrics.jsonl", "model.safetensors",
                            "report.html", "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
     fs::remove_all(folder / name);
 }

@@ -22,7 +22,8 @@ struct RunConfig {
   std::string layers = "none";
   std::string labels = "none";
   double initial_weights = 0.01;
-  std::int64_t pretrain = 0;
+  std::string pretrain = "none";
+  std::int64_t pretrain_updates = 0;
 
   std::string objective = "generative";
   double generative_weight = 0.01;
@@ -91,9 +92,8 @@ struct RunConfig {
     visitor("labels", self.labels,
             "dbm: none, or top (a layer that holds the label is joined to the topmost hidden one)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
-    visitor(
-        "pretrain", self.pretrain,
-        "dbm: updates of an RBM for each hidden layer, one upon the other, that training then starts from (0: none)");
+    visitor("pretrain", self.pretrain, "dbm: learn its layers one by one, as RBMs, before all together: rbm; none");
+    visitor("pretrain_updates", self.pretrain_updates, "pretrain: updates for each layer (0: as many as updates)");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "
             "(log p(label | data)) and hybrid (that plus generative_weight times the first)");

@@ -39,9 +39,9 @@ TEST_F(BadOption, OfDeepLayersIsNamed) {
   train_refuses({"--layers", "10,5"}, {"--layers 10,5", "rbm", "--model dbm"});
   train_refuses(deep + Arguments{"--layers", "10,5", "--labels", "middle"}, {"--labels middle", "top"});
   train_refuses({"--labels", "top"}, {"--labels top", "rbm", "classification_rbm"});
-  train_refuses({"--pretrain", "10"}, {"--pretrain 10", "rbm", "--model dbm"});
-  train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "10"}, {"two hidden layers"});
-  train_refuses(deep + Arguments{"--layers", "10,softmax:2x3", "--pretrain", "10"}, {"softmax:2x3", "binary"});
+  train_refuses({"--pretrain", "rbm"}, {"--pretrain rbm", "--model dbm"});
+  train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "rbm"}, {"two hidden layers"});
+  train_refuses(deep + Arguments{"--layers", "10,softmax:2x3", "--pretrain", "rbm"}, {"softmax:2x3", "binary"});
   for (const std::string gradient : {"cd", "mf_cd", "pl"})
     train_refuses(deep + Arguments{"--layers", "10,5", "--gradient", gradient}, {"--gradient " + gradient, "pcd"});
   train_refuses(deep + Arguments{"--layers", "30,40", "--gradient", "exact"}, {"2^25", "--layers 30,40"});

@@ -137,15 +137,24 @@ TEST_F(Classify, KeepsTheModelThatErredLeastOnValidationRows) {
 // A deep machine with a label layer on top: chosen by validation errors, classified by mean field, sampled class by
 // class.
 TEST_F(Classify, KnowsClassesInADeepMachine) {
-  succeed({"train",    "--out",          "deep",     "--data", "digits",     "--model",     "dbm",
-           "--layers", "40,20",          "--labels", "top",    "--pretrain", "300",         "--updates",
-           "400",      "--rate-weights", "0.02",     "--keep", "best",       "--log-every", "100"});
+  succeed({"train",  "--out",
+           "deep",   "--data",
+           "digits", "--model",
+           "dbm",    "--layers",
+           "40,20",  "--labels",
+           "top",    "--pretrain",
+           "rbm",    "--pretrain-updates",
+           "300",    "--updates",
+           "400",    "--rate-weights",
+           "0.02",   "--keep",
+           "best",   "--log-every",
+           "100"});
   const ordered_json result = json({"classify", "deep"});
   EXPECT_LT(result["error"].get<double>(), 0.5) << "one in ten is right by chance";
   EXPECT_EQ(json({"evaluate", "deep", "--data", "digits:test", "--method", "ais", "--betas", "20"})["n"], 300);
   succeed({"sample", "deep", "--clamp", "label=3", "-n", "4", "--sweeps", "20", "--out", "threes.npy"});
   EXPECT_NE(read_bytes(folder / "deep/report.html").find("Samples of each class"), std::string::npos);
-  EXPECT_TRUE(fs::exists(folder / "deep/pretrain/2/model.safetensors"));
+  EXPECT_TRUE(fs::exists(folder / "deep/pretraining/layer-2/model.safetensors"));
 }
 
 }  // namespace

@@ -87,8 +87,8 @@ class ResumePretrained : public Resume {
  protected:
   // 40 updates of each of three RBMs come before the 60 of the deep machine.
   [[nodiscard]] static Arguments pretrained_run(const std::string& out) {
-    return small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", "6,5,4", "--pretrain", "40", "--labels",
-                           "top", "--keep", "best"});
+    return small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", "6,5,4", "--pretrain", "rbm",
+                           "--pretrain-updates", "40", "--labels", "top", "--keep", "best"});
   }
 };
 
@@ -96,13 +96,13 @@ TEST_F(ResumePretrained, GoesOnInTheMiddleOfAnRbm) {
   succeed(pretrained_run("whole"));
   ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed")));
   EXPECT_FALSE(fs::exists(folder / "killed/checkpoint"));
-  const std::string first = "killed/pretrain/1";
+  const std::string first = "killed/pretraining/layer-1";
   EXPECT_GT(checkpoints(first)[0]["update"], 0);
   EXPECT_FALSE(fs::exists(folder / first / "model.safetensors"));
   succeed({"resume", "killed"});
   expect_equal_runs("whole", "killed");
   for (const std::string rbm : {"1", "2", "3"})
-    EXPECT_TRUE(model_bytes("whole/pretrain/" + rbm) == model_bytes("killed/pretrain/" + rbm)) << rbm;
+    EXPECT_TRUE(model_bytes("whole/pretraining/layer-" + rbm) == model_bytes("killed/pretraining/layer-" + rbm)) << rbm;
 }
 
 TEST_F(ResumePretrained, GoesOnAfterPretraining) {

@@ -63,6 +63,7 @@ void resolve_layers(RunConfig& config) {
   require(config.hidden == RunConfig().hidden || config.hidden == "none",
           "--hidden {}: a dbm has several hidden layers; give them all by --layers", config.hidden);
   config.hidden = "none";
+  if (config.pretrain != "none" && config.pretrain_updates == 0) config.pretrain_updates = config.updates;
 }
 
 std::string names_of(const std::vector<std::pair<std::string, std::string>>& table) {
@@ -76,7 +77,11 @@ void check_numbers(const RunConfig& config) {
     require(value >= least, "{} must be at least {}, not {}", flag, least, value);
   };
   at_least("--updates", config.updates, 1);
-  at_least("--pretrain", config.pretrain, 0);
+  at_least("--pretrain-updates", config.pretrain_updates, 0);
+  require(config.pretrain == "none" || config.pretrain == "rbm", "--pretrain {}: there are none and rbm",
+          config.pretrain);
+  require(config.pretrain != "none" || config.pretrain_updates == 0, "--pretrain-updates {} without --pretrain",
+          config.pretrain_updates);
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
   at_least("--sweeps-final", config.sweeps_final, 0);

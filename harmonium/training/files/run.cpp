@@ -16,9 +16,9 @@
 #include "harmonium/models/pretrained_chain.h"
 #include "harmonium/training/best_model.h"
 #include "harmonium/training/classification_error.h"
+#include "harmonium/training/files/chain_pretraining.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/metrics_log.h"
-#include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/trainer.h"
@@ -206,10 +206,10 @@ void check_config(const RunConfig& config, const RunData& data) {
           "--{} {} there are more; use fewer units, or --gradient pcd",
           enumeration_bits, config.visible, is_deep(config) ? "layers" : "hidden",
           is_deep(config) ? config.layers : config.hidden);
-  require(config.pretrain == 0 || is_deep(config),
+  require(config.pretrain == "none" || is_deep(config),
           "--pretrain {} trains an RBM for each layer of a deep machine, and --model {} is none; add --model dbm",
           config.pretrain, config.model);
-  if (config.pretrain > 0) (void)pretraining_rbms(chain_specs(config));
+  if (config.pretrain != "none") (void)pretraining_rbms(chain_specs(config));
   if (is_deep(config))
     require(
         config.gradient != "cd" && config.gradient != "mf_cd" && config.gradient != "pl",
@@ -252,8 +252,8 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   Model model = initial_model(config, data);
   double seconds_before = 0;
   if (!loaded && !config_text.empty()) write_file_atomically(folder / "config.toml", config_text);
-  if (!loaded && config.pretrain > 0) {
-    const std::optional<PretrainedMachine> pretrained = pretrain(folder, config, data, hooks);
+  if (!loaded && config.pretrain != "none") {
+    const std::optional<PretrainedMachine> pretrained = pretrain_chain(folder, config, data, hooks);
     if (!pretrained) return {.updates = 0};
     // A label layer is not pretrained, and starts as it would have.
     for (const auto& [name, value] : pretrained->machine.parameters().entries())

@@ -1,4 +1,4 @@
-#include "harmonium/training/files/pretraining.h"
+#include "harmonium/training/files/chain_pretraining.h"
 
 #include <algorithm>
 
@@ -38,11 +38,12 @@ RunConfig stage_config(const RunConfig& config, const std::pair<std::string, std
   result.visible = layers.first;
   result.hidden = layers.second;
   result.gradient = "pcd";  // what a deep machine can be trained with besides need not do for an RBM of twins
-  result.updates = config.pretrain;
-  result.pretrain = 0;
+  result.updates = config.pretrain_updates;
+  result.pretrain = "none";
+  result.pretrain_updates = 0;
   result.labels = result.snapshots = result.track = "none";
   result.keep = "last";
-  result.log_every = std::max<std::int64_t>(1, config.pretrain / 50);
+  result.log_every = std::max<std::int64_t>(1, config.pretrain_updates / 50);
   if (stage > 0) result.shrink = 0;
   result.seed = Key(config.seed).fold_in(pretraining_stream).fold_in(stage).bits() >> 1;
   return result;
@@ -50,8 +51,8 @@ RunConfig stage_config(const RunConfig& config, const std::pair<std::string, std
 
 }  // namespace
 
-std::optional<PretrainedMachine> pretrain(const fs::path& folder, const RunConfig& config, const RunData& data,
-                                          const RunHooks& hooks) {
+std::optional<PretrainedMachine> pretrain_chain(const fs::path& folder, const RunConfig& config, const RunData& data,
+                                                const RunHooks& hooks) {
   const auto layers = pretraining_rbms(chain_specs(config));
   std::vector<BoltzmannMachine> rbms;
   RunData stage_data = data;
@@ -59,7 +60,7 @@ std::optional<PretrainedMachine> pretrain(const fs::path& folder, const RunConfi
   RunHooks quiet = hooks;
   quiet.snapshot = RunHooks().snapshot;
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-    const fs::path home = folder / "pretrain" / std::to_string(stage + 1);
+    const fs::path home = folder / "pretraining" / format("layer-{}", stage + 1);
     const RunConfig own = stage_config(config, layers[stage], stage);
     if (!fs::exists(home / "model.safetensors")) {
       hooks.message(format("pretraining layer {} of {}: {} – {}, {} updates", stage + 1, layers.size(), own.visible,
