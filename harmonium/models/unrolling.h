@@ -1,0 +1,34 @@
+// From a stack of RBMs to a feed-forward net that computes the same: the start of fine-tuning.
+//
+// The mean of an RBM's hidden units given visible ones is an affine map and an activation: σ(b + vᵀW) for binary units,
+// (b + vᵀW)/λ for Gaussian ones. So is that of the visible units given hidden ones, with W transposed. Stacked, the
+// first are an encoder, the second in reverse order a decoder (Hinton & Salakhutdinov 2006), which have weights of
+// their own from here on.
+//
+// A stack is a list of machines, each with an observed layer "visible" as wide as the hidden layer of the one before,
+// and one hidden layer. A label layer in the top one, as classification RBMs have, gives a classifier its last weights.
+#pragma once
+
+#include <vector>
+
+#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/feed_forward.h"
+
+namespace harmonium {
+
+using MachineStack = std::vector<BoltzmannMachine>;
+
+// Fails, saying what is wrong, where the machines do not stand on each other as described above.
+void require_stack(const MachineStack& stack);
+
+// The way up: a layer for each machine. Fails for hidden softmax units, whose groups are no activation of a net.
+[[nodiscard]] FeedForward unroll_encoder(const MachineStack& stack);
+
+// The way up and a softmax over `classes`, whose weights are those between label and hidden units of the top machine
+// where it has a label of that width, and small random numbers where not.
+[[nodiscard]] FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, const Key& key);
+
+// The way up and down again; the code is the top hidden layer. Fails for visible softmax units.
+[[nodiscard]] FeedForward unroll_autoencoder(const MachineStack& stack);
+
+}  // namespace harmonium
