@@ -20,6 +20,8 @@ std::string watch_line(const std::map<std::string, double>& metrics, std::string
   };
   if (const auto it = metrics.find("classification_error"); it != metrics.end())
     text += fmt::format("{}error {:.2f} %", text.empty() ? "" : "  ", 100 * it->second);
+  add("loss", "loss", "{:.4f}");
+  add("validation_loss", "valid", "{:.4f}");
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
   add("reconstruction_error", "rec", "{:.2f}");
@@ -125,7 +127,9 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  if (config.model == "classification_rbm")
+  if (config.model == "autoencoder")
+    fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judging_data(config.data));
+  else if (config.model == "classification_rbm" || config.model == "mlp")
     fmt::print("  next    harmonium classify {}\n", folder.string());
   else
     fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judging_data(config.data));

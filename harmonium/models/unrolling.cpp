@@ -74,26 +74,6 @@ at::Tensor label_output_weights(const BoltzmannMachine& machine, std::int64_t cl
 
 }  // namespace
 
-void require_stack(const MachineStack& stack) {
-  require(!stack.empty(), "a stack needs at least one machine");
-  for (std::size_t i = 0; i < stack.size(); ++i) {
-    const BoltzmannMachine& machine = stack[i];
-    const std::size_t labels =
-        machine.observed().size() == 2 && machine.layers()[machine.observed()[1]].name == "label";
-    require(machine.hidden().size() == 1 && machine.observed().size() == 1 + labels && machine.observed()[0] == 0,
-            "machine {} of a stack must have one visible and one hidden layer, and at most a label beside them", i + 1);
-    require(machine.inner_edge(0) == nullptr && machine.inner_edge(machine.hidden().front()) == nullptr,
-            "machine {} of a stack has edges inside a layer, whose units do not stand by themselves", i + 1);
-    require(labels == 0 || i + 1 == stack.size(), "machine {} of a stack has a label, and only the top one may", i + 1);
-    if (i == 0) continue;
-    const Unit& below = stack[i - 1].unit(stack[i - 1].hidden().front());
-    require(machine.unit(0).spec() == below.spec(),
-            "machine {} of a stack has visible units '{}', the machine below has hidden units '{}'; they must be the "
-            "same",
-            i + 1, machine.unit(0).spec(), below.spec());
-  }
-}
-
 FeedForward unroll_encoder(const MachineStack& stack) { return assemble(upward(stack), std::nullopt); }
 
 FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, const Key& key) {

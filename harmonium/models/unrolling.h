@@ -5,21 +5,13 @@
 // first are an encoder, the second in reverse order a decoder (Hinton & Salakhutdinov 2006), which have weights of
 // their own from here on.
 //
-// A stack is a list of machines, each with an observed layer "visible" as wide as the hidden layer of the one before,
-// and one hidden layer. A label layer in the top one, as classification RBMs have, gives a classifier its last weights.
+// A label in the top machine, as classification RBMs have, gives a classifier its last weights.
 #pragma once
 
-#include <vector>
-
-#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/belief_net.h"
 #include "harmonium/models/feed_forward.h"
 
 namespace harmonium {
-
-using MachineStack = std::vector<BoltzmannMachine>;
-
-// Fails, saying what is wrong, where the machines do not stand on each other as described above.
-void require_stack(const MachineStack& stack);
 
 // The way up: a layer for each machine. Fails for hidden softmax units, whose groups are no activation of a net.
 [[nodiscard]] FeedForward unroll_encoder(const MachineStack& stack);

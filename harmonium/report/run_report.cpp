@@ -10,27 +10,18 @@
 #include "harmonium/report/confusion.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
+#include "harmonium/report/net_report.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/evaluation.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/net_file.h"
 #include "harmonium/training/files/snapshots.h"
 
 namespace harmonium {
 
 namespace {
-
-std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
-  std::vector<Chart> charts;
-  for (const MonitorCurve& curve : monitor_curves()) {
-    Series series = monitor_series(curve, curve.title, rows);
-    if (series.x.empty()) continue;
-    charts.push_back(monitor_chart(curve));
-    charts.back().series.push_back(std::move(series));
-  }
-  return charts;
-}
 
 std::string title_of(const std::string& kind) {
   if (kind == "classification_rbm") return "Classification RBM";
@@ -106,6 +97,7 @@ Gallery class_samples(const BoltzmannMachine& machine, ImageShape shape) {
 }  // namespace
 
 ReportContent run_report(const std::filesystem::path& folder, const Dataset& train) {
+  if (is_net_file(folder)) return net_report(folder, train);
   const Model model = read_model(folder);
   const std::vector<MetricsRow> rows = MetricsLog(folder / "metrics.jsonl").read();
   const auto loaded = read_checkpoint(folder / "checkpoint");
@@ -165,7 +157,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   for (Chart& chart : likelihood_charts({compared_run(folder, "")}))
     if (std::ranges::any_of(chart.series, [](const Series& series) { return series.x.size() > 1; }))
       content.charts.push_back(std::move(chart));
-  for (Chart& chart : charts_of(rows)) content.charts.push_back(std::move(chart));
+  for (Chart& chart : monitor_charts(rows)) content.charts.push_back(std::move(chart));
 
   if (model.machine.unit(0).width() >= 4) {
     content.galleries.push_back(filters(model.machine, shape, 96));

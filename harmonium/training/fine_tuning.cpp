@@ -56,8 +56,13 @@ Loss parse_loss(const std::string& name) {
 }
 
 at::Tensor row_losses(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss) {
+  return row_losses_of_logits(net, net.logits(inputs), targets, loss);
+}
+
+at::Tensor row_losses_of_logits(const FeedForward& net, const at::Tensor& logits, const at::Tensor& targets,
+                                Loss loss) {
   require_fitting(net, loss);
-  return per_row(net, net.logits(inputs).to(at::kDouble), targets.to(at::kDouble), loss);
+  return per_row(net, logits.to(at::kDouble), targets.to(at::kDouble), loss);
 }
 
 LossGradient loss_gradient(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss,

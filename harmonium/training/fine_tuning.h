@@ -34,6 +34,9 @@ struct Dropout {
 // The loss of each row (float64), rows.
 [[nodiscard]] at::Tensor row_losses(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets,
                                     Loss loss);
+// The same where the net's last layer before its activation is known.
+[[nodiscard]] at::Tensor row_losses_of_logits(const FeedForward& net, const at::Tensor& logits,
+                                              const at::Tensor& targets, Loss loss);
 
 struct LossGradient {
   double loss = 0;   // mean over rows

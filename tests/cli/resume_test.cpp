@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
         Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
+        Variant{"Classifier", {"--model", "mlp", "--hidden", "none", "--layers", "9,7", "--dropout", "0.3"}},
+        Variant{"Autoencoder",
+                {"--model", "autoencoder", "--hidden", "none", "--layers", "9,3", "--optimizer", "sgd", "--momentum",
+                 "0.9", "--keep", "last"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",

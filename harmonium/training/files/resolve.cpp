@@ -6,6 +6,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
 
@@ -46,10 +47,11 @@ Binarization choose_binarization(std::string& choice, const Dataset& data, const
 
 // A deep machine has its hidden layers in `layers`, others have one in `hidden`.
 void resolve_layers(RunConfig& config) {
+  if (trains_net(config)) return;
   if (config.model != "dbm") {
     require(config.layers == "none",
             "--layers {} is about hidden layers one above the other, and --model {} has none; "
-            "add --model dbm, or use --hidden",
+            "add --model dbm (or mlp, autoencoder), or use --hidden",
             config.layers, config.model);
     return;
   }
@@ -124,12 +126,24 @@ void check_numbers(const RunConfig& config) {
           config.seed);
 }
 
+void resolve_optimizer(RunConfig& config) {
+  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
+  if (config.optimizer == "auto")
+    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
+                           ? "centering"
+                           : "fang";
+  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
+          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
+}
+
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted", "dbm"};
+  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted", "dbm",
+                                           "mlp", "autoencoder"};
   require(std::ranges::find(models, config.model) != models.end(),
-          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm", config.model);
+          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm, mlp, autoencoder",
+          config.model);
   require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
           "unknown objective '{}'; there are: {}", config.objective, names_of(objectives()));
   require(config.objective == "generative" || config.model == "classification_rbm",
@@ -140,6 +154,7 @@ RunData resolve(RunConfig& config) {
   data.train = open_dataset(config.data, options);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
   if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  if (config.keep == "auto") config.keep = trains_net(config) && data.valid.rows() > 0 ? "best" : "last";
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "--keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
           "give other validation data",
@@ -156,15 +171,15 @@ RunData resolve(RunConfig& config) {
   }
   if (config.model == "mrf") config.hidden = "none";
   resolve_layers(config);
+  if (trains_net(config) && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
-  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
-  if (config.optimizer == "auto")
-    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
-                           ? "centering"
-                           : "fang";
-  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
-          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
+  if (trains_net(config)) {
+    resolve_net(config);
+  } else {
+    require_no_net_options(config);
+    resolve_optimizer(config);
+  }
   const Rates rates =
       config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
