@@ -65,7 +65,10 @@ void add_classify(CLI::App& app) {
       "  harmonium classify runs/mlp                                  # a net: train --model mlp, finetune\n"
       "  harmonium classify runs/mnist --data mnist:test --binarize stochastic --seed 3\n",
       options->common, [all] { return classify(*all); });
-  command->add_option("model", options->model, "run folder or .safetensors of a classification_rbm or mlp")->required();
+  command
+      ->add_option("model", options->model,
+                   "run folder or .safetensors of a classification_rbm, classification_dbn or mlp")
+      ->required();
   command->add_option("--data", options->data,
                       "labelled data: NAME or PATH[:train|valid|test]; without it: the test part of the training data");
   command->add_option("--out", all->out, "also write x.png (confusion matrix and mistakes) or x.html");

@@ -50,8 +50,31 @@ Classifier net_classifier(const std::string& path) {
           .notes = model.notes};
 }
 
+// A belief net with a label: up by means to the top machine, which tells classes apart by its free energies.
+Classifier stack_classifier(const std::string& path) {
+  const StackModel model = read_stack_model(path);
+  const MachineStack stack = model.stack();
+  require(stack.back().observed().size() == 2,
+          "{} is a belief net without a label, so it knows no classes; train one with --model classification_dbn, or "
+          "`harmonium finetune {}` it to a classifier",
+          path, path);
+  std::int64_t dimension = 0;
+  for (const BoltzmannMachine& machine : stack) dimension += machine.parameters().dimension();
+  return {.classes = stack.back().unit(stack.back().observed()[1]).width(),
+          .input = stack.front().layers()[0].unit,
+          .dimension = dimension,
+          .log_probabilities =
+              [stack](const at::Tensor& rows) {
+                const std::vector<at::Tensor> means = up_means(stack, rows);
+                return log_label_probabilities(stack.back(), stack.size() == 1 ? rows : means[stack.size() - 2]);
+              },
+          .image = model.image,
+          .notes = model.notes};
+}
+
 Classifier read_classifier(const std::string& path) {
   if (is_net_file(path)) return net_classifier(path);
+  if (is_stack_file(path)) return stack_classifier(path);
   const Model model = read_model(path);
   try {
     const std::size_t label = label_layer(model.machine);

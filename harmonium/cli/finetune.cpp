@@ -33,6 +33,10 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.limit = source.limit;
     config.label_column = source.label_column;
     if (source.visible.starts_with("gaussian")) config.visible = "gaussian";
+  } else if (is_stack_file(options.model)) {
+    const StackModel source = read_stack_model(options.model);
+    if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
+    if (source.machines.front().machine.unit(0).spec().starts_with("gaussian")) config.visible = "gaussian";
   } else {
     const Model source = read_model(options.model);
     if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;

@@ -46,6 +46,24 @@ nlohmann::ordered_json describe(const std::string& path) {
     add_parameters(json, model.net.parameters());
     return finish(model.image, model.notes);
   }
+  if (is_stack_file(path)) {
+    const StackModel model = read_stack_model(path);
+    json["kind"] = model.kind;
+    Moments all;
+    for (std::size_t i = 0; i < model.machines.size(); ++i) {
+      const BoltzmannMachine& machine = model.machines[i].machine;
+      for (std::size_t layer = i == 0 ? 0 : 1; layer < machine.layers().size(); ++layer) {
+        const Layer& one = machine.layers()[layer];
+        json["layers"].push_back({{"name", fmt::format("{}{}", one.name, one.observed ? "" : std::to_string(i + 1))},
+                                  {"unit", one.unit->spec()},
+                                  {"observed", one.observed}});
+      }
+      for (const auto& [name, value] : machine.parameters().entries())
+        all.insert(fmt::format("machine{}/{}", i + 1, name), value);
+    }
+    add_parameters(json, all);
+    return finish(model.image, model.notes);
+  }
   const Model model = read_model(path);
   json["kind"] = model.kind;
   for (const Layer& layer : model.machine.layers())
@@ -65,13 +83,13 @@ int show(const ShowOptions& options) {
   for (const auto& layer : json["layers"])
     fmt::print("  {:<14} {}{}\n", text(layer["name"]), text(layer["unit"]),
                layer["observed"].get<bool>() ? "  (data)" : "");
-  fmt::print("\n{:<26} {:>12} {:>10} {:>10} {:>10} {:>10}\n", "parameters", "shape", "mean", "deviation", "least",
+  fmt::print("\n{:<36} {:>12} {:>10} {:>10} {:>10} {:>10}\n", "parameters", "shape", "mean", "deviation", "least",
              "greatest");
   for (const auto& row : json["parameters"]) {
     std::string shape;
     for (const auto& size : row["shape"])
       shape += (shape.empty() ? "" : "×") + std::to_string(size.get<std::int64_t>());
-    fmt::print("  {:<24} {:>12} {:>10.4f} {:>10.4f} {:>10.4f} {:>10.4f}\n", text(row["name"]), shape,
+    fmt::print("  {:<34} {:>12} {:>10.4f} {:>10.4f} {:>10.4f} {:>10.4f}\n", text(row["name"]), shape,
                row["mean"].get<double>(), row["deviation"].get<double>(), row["least"].get<double>(),
                row["greatest"].get<double>());
   }

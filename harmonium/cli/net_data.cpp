@@ -26,6 +26,11 @@ void declare_net_data(CLI::App& command, NetDataOptions& options) {
 NetAndData open_net_and_data(NetDataOptions& options) {
   const auto open = [&]() -> NetModel {
     if (is_net_file(options.model)) return read_net(options.model);
+    if (is_stack_file(options.model)) {
+      const StackModel source = read_stack_model(options.model);
+      return {
+          .net = unroll_autoencoder(source.stack()), .kind = source.kind, .image = source.image, .notes = source.notes};
+    }
     const Model source = read_model(options.model);
     return {.net = unroll_autoencoder(read_stack(options.model)),
             .kind = source.kind,

@@ -49,6 +49,8 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
        {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
         "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "start.safetensors", "config.toml"})
     fs::remove_all(folder / name);
+  for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
+  }
 }
 
 // What follows the visible units: " – 100", " – 500 – 1000", ", all joined".
@@ -89,6 +91,7 @@ void add_train(CLI::App& app) {
                                   "  harmonium train --data digits --track ais --out runs/watched\n"
                                   "  harmonium train --data mnist --hidden 500 --device cuda\n"
                                   "  harmonium train --data digits --model dbm --layers 100,50\n"
+                                  "  harmonium train --data mnist --model dbn --layers 500,500,2000\n"
                                   "  harmonium train --data mnist:fit --model mlp --layers 500,500 --dropout 0.5\n"
                                   "  harmonium train --data mnist:fit --model autoencoder --layers 500,250,30\n"
                                   "  harmonium train recipe.toml --seed 7\n",

@@ -7,6 +7,7 @@
 #include "harmonium/cli/tracking.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/run_report.h"
+#include "harmonium/training/files/stack_run.h"
 
 namespace harmonium::cli {
 
@@ -89,7 +90,8 @@ RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& c
   hooks.snapshot = [&](const std::filesystem::path& path) {
     if (tracker) tracker->add(path);
   };
-  RunResult result = run_training(folder, config, to_toml(config), data, hooks);
+  RunResult result = trains_stack(config) ? run_stack_training(folder, config, to_toml, data, hooks)
+                                          : run_training(folder, config, to_toml(config), data, hooks);
   bar.reset();
   if (tracker && result.finished) finish_tracking(*tracker, folder);
   return result;
@@ -100,7 +102,9 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   const RunResult result = train_with_bar(folder, config, data, common, "training");
   if (!result.finished) {
     fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
-               result.updates, config.updates, folder.string());
+               result.updates,
+               trains_stack(config) ? config.updates * static_cast<std::int64_t>(count_stages(config)) : config.updates,
+               folder.string());
     return 130;
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
@@ -129,7 +133,7 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
   if (config.model == "autoencoder")
     fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judging_data(config.data));
-  else if (config.model == "classification_rbm" || config.model == "mlp")
+  else if (config.model == "classification_rbm" || config.model == "classification_dbn" || config.model == "mlp")
     fmt::print("  next    harmonium classify {}\n", folder.string());
   else
     fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judging_data(config.data));

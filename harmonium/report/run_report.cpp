@@ -11,6 +11,7 @@
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/report/net_report.h"
+#include "harmonium/report/stack_report.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/evaluation.h"
@@ -98,6 +99,7 @@ Gallery class_samples(const BoltzmannMachine& machine, ImageShape shape) {
 
 ReportContent run_report(const std::filesystem::path& folder, const Dataset& train) {
   if (is_net_file(folder)) return net_report(folder, train);
+  if (is_stack_file(folder)) return stack_report(folder, train);
   const Model model = read_model(folder);
   const std::vector<MetricsRow> rows = MetricsLog(folder / "metrics.jsonl").read();
   const auto loaded = read_checkpoint(folder / "checkpoint");
@@ -169,7 +171,8 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
              "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
          .picture = tile_images(samples, shape)});
     if (model.kind == "classification_rbm") content.galleries.push_back(class_samples(model.machine, shape));
-    if (train.rows() > 0) {
+    // A layer of a stack has learnt what the layers below make of the data.
+    if (train.rows() > 0 && train.columns() == model.machine.unit(0).width()) {
       const at::Tensor chosen =
           permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
       content.galleries.push_back({.id = "data",

@@ -87,15 +87,17 @@ struct RunConfig {
         "model", self.model,
         "rbm; classification_rbm (joint model of data and label); mrf (no hidden units, every visible unit joined to "
         "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units); dbm (deep "
-        "Boltzmann machine: hidden layers one above the other, see layers); mlp (feed-forward classifier; without "
+        "Boltzmann machine: hidden layers one above the other, see layers); dbn (deep belief net: a stack of rbms, "
+        "trained one after the other); classification_dbn (the label beside the units of its last but one layer); mlp "
+        "(feed-forward classifier; without "
         "layers: "
         "logistic regression); autoencoder (its last layer is the code)");
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
-    visitor(
-        "layers", self.layers,
-        "dbm: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for hidden; mlp, "
-        "autoencoder: numbers of units");
+    visitor("layers", self.layers,
+            "dbm, dbn: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for "
+            "hidden; mlp, "
+            "autoencoder: numbers of units");
     visitor("activation", self.activation,
             "mlp, autoencoder: what hidden layers compute: logistic, relu, linear; auto: relu, or what start says");
     visitor("start", self.start,

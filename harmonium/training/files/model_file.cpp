@@ -63,6 +63,34 @@ Model from_arrays(const NamedTensors& arrays, const std::string& where) {
   return model;
 }
 
+// Tensors of a machine, each with a prefix to its name.
+void pack_machine(TensorFile& file, const Model& model, const std::string& prefix) {
+  for (const auto& [name, value] : model.machine.parameters().entries())
+    file.tensors.emplace_back(prefix + name, value);
+  const LayerSet observed = model.machine.observed();
+  for (std::size_t i = 0; i < model.data_moments.size(); ++i)
+    for (std::size_t j = 0; j < model.data_moments[i].size(); ++j)
+      file.tensors.emplace_back(prefix + moments_prefix + model.machine.topology().layers[observed[i]].parameters[j],
+                                model.data_moments[i][j]);
+}
+
+Model unpack_machine(const TensorFile& file, const json& structure, const std::string& prefix,
+                     const std::string& where) {
+  Model model{parse_structure(structure, at::kFloat, where)};
+  for (const auto& [name, value] : model.machine.parameters().entries())
+    copy_parameter(value, prefix + name, find_tensor(file.tensors, prefix + name, where), where);
+  for (const std::size_t layer : model.machine.observed()) {
+    std::vector<at::Tensor> moments;
+    for (const std::string& name : model.machine.topology().layers[layer].parameters)
+      if (const std::string full = prefix + moments_prefix + name; file.contains(full))
+        moments.push_back(file.get(full));
+    if (!moments.empty()) model.data_moments.push_back(std::move(moments));
+  }
+  return model;
+}
+
+std::string machine_prefix(std::size_t place) { return format("machine{}/", place + 1); }
+
 Model from_safetensors(std::string_view bytes, const std::string& where) {
   const TensorFile file = parse_safetensors(bytes, where);
   ModelHeader header = get_header(file, where);
@@ -71,32 +99,27 @@ Model from_safetensors(std::string_view bytes, const std::string& where) {
       "{} is a feed-forward net ({}), not a Boltzmann machine; `harmonium classify`, `encode` and `reconstruct` take "
       "nets",
       where, header.kind);
-  Model model{parse_structure(header.structure, at::kFloat, where)};
+  require(!header.structure.is_object() || !header.structure.contains("stack"),
+          "{} is a stack of machines ({}), not one machine; `harmonium sample`, `evaluate`, `classify`, `encode`, "
+          "`reconstruct` and `finetune` take stacks, and its layer-1, layer-2, … are runs of one machine each",
+          where, header.kind);
+  Model model = unpack_machine(file, header.structure, "", where);
   model.kind = header.kind;
-  for (const auto& [name, value] : model.machine.parameters().entries())
-    copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
-  for (const std::size_t layer : model.machine.observed()) {
-    std::vector<at::Tensor> moments;
-    for (const std::string& name : model.machine.topology().layers[layer].parameters)
-      if (file.contains(moments_prefix + name)) moments.push_back(file.get(moments_prefix + name));
-    if (!moments.empty()) model.data_moments.push_back(std::move(moments));
-  }
   forget_other_image(header, model.machine.unit(model.machine.observed().front()).width());
   model.image = header.image;
   model.notes = std::move(header.notes);
   return model;
 }
 
+bool describes_stack(const ModelHeader& header) {
+  return header.structure.is_object() && header.structure.contains("stack");
+}
+
 }  // namespace
 
 void write_model(const std::filesystem::path& path, const Model& model) {
   TensorFile file;
-  for (const auto& [name, value] : model.machine.parameters().entries()) file.tensors.emplace_back(name, value);
-  const LayerSet observed = model.machine.observed();
-  for (std::size_t i = 0; i < model.data_moments.size(); ++i)
-    for (std::size_t j = 0; j < model.data_moments[i].size(); ++j)
-      file.tensors.emplace_back(moments_prefix + model.machine.topology().layers[observed[i]].parameters[j],
-                                model.data_moments[i][j]);
+  pack_machine(file, model, "");
   set_header(
       file,
       {.kind = model.kind, .structure = describe_structure(model.machine), .image = model.image, .notes = model.notes});
@@ -108,6 +131,52 @@ Model read_model(const std::filesystem::path& path) {
   const std::string bytes = read_file(source);
   if (bytes.starts_with("PK")) return from_arrays(read_npz(source), source.string());
   return from_safetensors(bytes, source.string());
+}
+
+MachineStack StackModel::stack() const {
+  MachineStack stack;
+  for (const Model& each : machines) stack.push_back(each.machine);
+  return stack;
+}
+
+void write_stack(const std::filesystem::path& path, const StackModel& model) {
+  TensorFile file;
+  json structure;
+  for (std::size_t i = 0; i < model.machines.size(); ++i) {
+    pack_machine(file, model.machines[i], machine_prefix(i));
+    structure["stack"].push_back(describe_structure(model.machines[i].machine));
+  }
+  set_header(file, {.kind = model.kind, .structure = structure, .image = model.image, .notes = model.notes});
+  write_safetensors(path, file);
+}
+
+StackModel read_stack_model(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  const std::string where = source.string();
+  const TensorFile file = parse_safetensors(read_file(source), where);
+  ModelHeader header = get_header(file, where);
+  require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
+  StackModel model{.machines = {}, .kind = header.kind};
+  const json& stack = header.structure.at("stack");
+  require(stack.is_array() && !stack.empty(), "{}: the description of the stack's machines is damaged", where);
+  for (std::size_t i = 0; i < stack.size(); ++i)
+    model.machines.push_back(unpack_machine(file, stack[i], machine_prefix(i), where));
+  try {
+    require_stack(model.stack());
+  } catch (const Error& error) {
+    fail("{}: {}", where, error.what());
+  }
+  forget_other_image(header, model.machines.front().machine.unit(0).width());
+  model.image = header.image;
+  model.notes = std::move(header.notes);
+  return model;
+}
+
+bool is_stack_file(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  const std::string bytes = read_file(source);
+  return !bytes.starts_with("PK") &&
+         describes_stack(get_header(parse_safetensors(bytes, source.string()), source.string()));
 }
 
 }  // namespace harmonium

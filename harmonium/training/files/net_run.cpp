@@ -185,6 +185,7 @@ void require_no_net_options(const RunConfig& config) {
 }
 
 MachineStack read_stack(const std::filesystem::path& path) {
+  if (is_stack_file(path)) return read_stack_model(path).stack();
   MachineStack stack = {read_model(path).machine};
   try {
     require_stack(stack);

@@ -9,6 +9,7 @@
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
+#include "harmonium/training/files/stack_run.h"
 
 namespace harmonium {
 
@@ -48,10 +49,14 @@ Binarization choose_binarization(std::string& choice, const Dataset& data, const
 // A deep machine has its hidden layers in `layers`, others have one in `hidden`.
 void resolve_layers(RunConfig& config) {
   if (trains_net(config)) return;
+  if (trains_stack(config)) {
+    resolve_stack(config);
+    return;
+  }
   if (config.model != "dbm") {
     require(config.layers == "none",
             "--layers {} is about hidden layers one above the other, and --model {} has none; "
-            "add --model dbm (or mlp, autoencoder), or use --hidden",
+            "add --model dbm (or dbn, mlp, autoencoder), or use --hidden",
             config.layers, config.model);
     return;
   }
@@ -139,10 +144,11 @@ void resolve_optimizer(RunConfig& config) {
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted", "dbm",
-                                           "mlp", "autoencoder"};
+  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted",   "dbm",
+                                           "mlp", "autoencoder",        "dbn", "classification_dbn"};
   require(std::ranges::find(models, config.model) != models.end(),
-          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm, mlp, autoencoder",
+          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm, dbn, classification_dbn, "
+          "mlp, autoencoder",
           config.model);
   require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
           "unknown objective '{}'; there are: {}", config.objective, names_of(objectives()));

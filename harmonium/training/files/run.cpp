@@ -16,6 +16,7 @@
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run_loop.h"
 #include "harmonium/training/files/snapshots.h"
+#include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/trainer.h"
 
@@ -123,6 +124,12 @@ void check_keep_best(const RunConfig& config, const RunData& data) {
 
 double products_per_update(const RunConfig& config) {
   if (trains_net(config)) return net_products_per_update(config);
+  if (trains_stack(config)) {
+    double most = 0;
+    for (std::size_t i = 0; i < count_stages(config); ++i)
+      most = std::max(most, products_per_update(stage_config(config, i)));
+    return most;
+  }
   const std::int64_t visible = make_unit(config.visible)->width();
   std::int64_t weights = has_hidden(config) ? visible * make_unit(unit_spec(config.hidden))->width() : 0;
   if (is_deep(config))
@@ -174,6 +181,10 @@ void check_config(const RunConfig& config, const RunData& data) {
   (void)parse_precision(config.precision);
   if (trains_net(config)) {
     check_net_config(config, data);
+    return;
+  }
+  if (trains_stack(config)) {
+    check_stack_config(config, data);
     return;
   }
   const BoltzmannMachine machine = initial_model(config, data).machine;
