@@ -1,8 +1,7 @@
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "harmonium/cli/net_data.h"
+#include "harmonium/cli/reconstruction_error.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/net_report.h"
 #include "harmonium/training/net_error.h"
@@ -26,33 +25,24 @@ int reconstruct(ReconstructOptions options) {
           "{} is a classifier, which gives back classes, not data; `harmonium finetune --to autoencoder` and `train "
           "--model autoencoder` make what reconstructs",
           options.source.model);
-  const std::int64_t rows = found.data.rows();
-  const at::Tensor errors = at::empty({rows}, at::kDouble);
-  constexpr std::int64_t rows_at_once = 1000;
-  for (std::int64_t first = 0; first < rows; first += rows_at_once) {
-    const std::int64_t end = std::min(first + rows_at_once, rows);
-    const at::Tensor values = shown_values(found.data.slice(first, end), found.binarization);
-    errors.narrow(0, first, end - first).copy_(row_losses(net, values, values, Loss::squared));
-  }
-  const double mean = errors.mean().item<double>();
-  // Of the mean over further rows like these; the net is what it is.
-  const double half = rows > 1 ? 1.96 * errors.std().item<double>() / std::sqrt(static_cast<double>(rows)) : 0;
+  const ReconstructionError error =
+      reconstruction_error(found.data, found.binarization, [&](const at::Tensor& rows) { return net.forward(rows); });
   const at::Tensor shown = shown_values(found.data.first(options.shown), found.binarization);
   write_png(options.out, reconstruction_picture(shown, net.forward(shown),
                                                 found.model.image.value_or(near_square_shape(net.inputs()))));
   if (options.source.common.json)
     print_json({{"model", options.source.model},
                 {"data", options.source.data},
-                {"rows", rows},
-                {"squared_error", mean},
-                {"low", mean - half},
-                {"high", mean + half},
+                {"rows", error.rows},
+                {"squared_error", error.mean},
+                {"low", error.low},
+                {"high", error.high},
                 {"out", options.out}});
   else
     fmt::print(
         "squared error per row  {:.4f} [{:.4f}, {:.4f}]\n  {} rows of {}, mean with its 95 % interval\n"
         "picture   {}\n",
-        mean, mean - half, mean + half, rows, options.source.data, options.out);
+        error.mean, error.low, error.high, error.rows, options.source.data, options.out);
   return 0;
 }
 

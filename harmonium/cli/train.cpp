@@ -45,9 +45,9 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name :
-       {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-        "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "start.safetensors", "config.toml"})
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
+                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "start.safetensors",
+                           "pretraining", "config.toml"})
     fs::remove_all(folder / name);
   for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
   }

@@ -90,8 +90,7 @@ RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& c
   hooks.snapshot = [&](const std::filesystem::path& path) {
     if (tracker) tracker->add(path);
   };
-  RunResult result = trains_stack(config) ? run_stack_training(folder, config, to_toml, data, hooks)
-                                          : run_training(folder, config, to_toml(config), data, hooks);
+  RunResult result = run_training(folder, config, to_toml, data, hooks);
   bar.reset();
   if (tracker && result.finished) finish_tracking(*tracker, folder);
   return result;
@@ -101,10 +100,11 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
                    const CommonOptions& common) {
   const RunResult result = train_with_bar(folder, config, data, common, "training");
   if (!result.finished) {
-    fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
-               result.updates,
-               trains_stack(config) ? config.updates * static_cast<std::int64_t>(count_stages(config)) : config.updates,
-               folder.string());
+    const bool pretraining = config.pretrain != "none" && !std::filesystem::exists(folder / "start.safetensors");
+    const std::int64_t each = pretraining ? config.pretrain_updates : config.updates;
+    const auto layers = static_cast<std::int64_t>(trains_stack(config) || pretraining ? count_stages(config) : 1);
+    fmt::print(stderr, "interrupted after update {} of {}{}; all is saved. To go on:\n  harmonium resume {}\n",
+               result.updates, layers * each, pretraining ? " for layers by themselves" : "", folder.string());
     return 130;
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";

@@ -155,7 +155,7 @@ FeedForward make_classifier(std::int64_t inputs, const std::vector<std::int64_t>
 }
 
 FeedForward make_autoencoder(std::int64_t inputs, const std::vector<std::int64_t>& widths, Activation hidden,
-                             Activation output, at::ScalarType type) {
+                             Activation output, Activation code_activation, at::ScalarType type) {
   require(!widths.empty(), "an autoencoder needs at least one layer, its code");
   std::vector<DenseLayer> layers;
   std::int64_t below = inputs;
@@ -164,7 +164,7 @@ FeedForward make_autoencoder(std::int64_t inputs, const std::vector<std::int64_t
     below = width;
   }
   const std::size_t code = layers.size() - 1;
-  layers[code].activation = Activation::linear;
+  layers[code].activation = code_activation;
   for (std::size_t i = widths.size(); i-- > 0;)
     layers.push_back(
         {.inputs = widths[i], .outputs = i == 0 ? inputs : widths[i - 1], .activation = i == 0 ? output : hidden});

@@ -87,8 +87,9 @@ void initialize(FeedForward& net, const Key& key);
 // inputs – widths… – outputs, with `hidden` after every layer but the last. Without widths: one layer.
 [[nodiscard]] FeedForward make_classifier(std::int64_t inputs, const std::vector<std::int64_t>& widths,
                                           std::int64_t classes, Activation hidden, at::ScalarType type = at::kFloat);
-// inputs – widths… – inputs, mirrored at the last of the widths, which is the code and linear.
+// inputs – widths… – inputs, mirrored at the last of the widths, which is the code.
 [[nodiscard]] FeedForward make_autoencoder(std::int64_t inputs, const std::vector<std::int64_t>& widths,
-                                           Activation hidden, Activation output, at::ScalarType type = at::kFloat);
+                                           Activation hidden, Activation output, Activation code = Activation::linear,
+                                           at::ScalarType type = at::kFloat);
 
 }  // namespace harmonium

@@ -67,7 +67,7 @@ ReportContent net_report(const std::filesystem::path& folder, const Dataset& tra
 
   ReportContent content;
   content.title = format("{} on {}", net_title(model), note("data"));
-  content.subtitle = layers_in_words(model.net) + (note("start").empty() ? "" : "; unrolled from " + note("start"));
+  content.subtitle = layers_in_words(model.net) + (note("start").empty() ? "" : "; " + note("start"));
   const std::int64_t kept = std::atoll(note("updates").c_str());
   std::vector<ClassificationResult> classifications = read_classifications(folder);
   std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != kept; });

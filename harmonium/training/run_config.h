@@ -21,7 +21,10 @@ struct RunConfig {
   std::string hidden = "100";
   std::string layers = "none";
   std::string activation = "auto";
+  std::string code = "linear";
   std::string start = "none";
+  std::string pretrain = "none";
+  std::int64_t pretrain_updates = 0;
   double initial_weights = 0.01;
 
   std::string objective = "generative";
@@ -100,9 +103,14 @@ struct RunConfig {
             "autoencoder: numbers of units");
     visitor("activation", self.activation,
             "mlp, autoencoder: what hidden layers compute: logistic, relu, linear; auto: relu, or what start says");
+    visitor("code", self.code, "autoencoder: what the layer of the code computes: linear, logistic, relu");
     visitor("start", self.start,
             "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; see "
             "`harmonium finetune`");
+    visitor(
+        "pretrain", self.pretrain,
+        "mlp: learn its layers one by one before all together: rbm, autoencoder, supervised; autoencoder: rbm; none");
+    visitor("pretrain_updates", self.pretrain_updates, "pretrain: updates for each layer (0: as many as updates)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "

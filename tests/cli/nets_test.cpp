@@ -1,4 +1,6 @@
 // Feed-forward nets in the tool: training, fine-tuning of trained machines, and what can be done with the result.
+#include <signal.h>
+
 #include "tests/cli/arrays.h"
 #include "tests/cli/tool.h"
 
@@ -106,6 +108,75 @@ TEST_F(Nets, StartFromATrainedMachineAndGoOnBetter) {
   refuses({"finetune", "rbm", "--data", "bars_and_stripes", "--out", "x"}, {"columns"});
 }
 
+// Layers learnt one by one are those the net begins with: every tensor has the mean and deviation it was left with.
+TEST_F(Nets, BeginWithLayersThatWereLearntOneByOne) {
+  const auto parameters = [&](const std::string& model) {
+    std::map<std::string, std::pair<double, double>> found;
+    const ordered_json shown = json({"models", "show", model});
+    for (const ordered_json& each : shown["parameters"]) found[each["name"]] = {each["mean"], each["deviation"]};
+    return found;
+  };
+  for (const std::string way : {"supervised", "autoencoder", "rbm"}) {
+    SCOPED_TRACE(way);
+    train(way, "mlp",
+          {"--layers", "12,9", "--pretrain", way, "--pretrain-updates", "40", "--updates", "200", "--activation",
+           "logistic"});
+    const auto start = parameters(way + "/start.safetensors");
+    for (const std::string layer : {"1", "2"}) {
+      const auto learnt = parameters(way + "/pretraining/layer-" + layer);
+      const bool machine = way == "rbm";
+      EXPECT_EQ(start.at("layer" + layer + ".weights"),
+                learnt.at(machine ? "visible_hidden.weights" : "layer1.weights"));
+      EXPECT_EQ(start.at("layer" + layer + ".bias"), learnt.at(machine ? "hidden.bias" : "layer1.bias"));
+    }
+  }
+  train("pairs", "autoencoder", {"--layers", "12,4", "--pretrain", "rbm", "--updates", "100"});
+  const auto start = parameters("pairs/start.safetensors"), code = parameters("pairs/pretraining/layer-2");
+  EXPECT_EQ(start.at("layer3.bias"), code.at("visible.bias")) << "the way down";
+  EXPECT_EQ(json({"models", "show", "pairs"})["layers"][2]["unit"], "linear:4");
+}
+
+TEST_F(Nets, InterruptedWhileLayersAreLearntGoOnToTheSameBytes) {
+  const auto command = [](const std::string& out) {
+    return Arguments{"train",   "--out",      out,           "--data",    "digits",
+                     "--limit", "200",        "--model",     "mlp",       "--layers",
+                     "8,6",     "--pretrain", "autoencoder", "--updates", "60",
+                     "--batch", "20",         "--log-every", "5",         "--checkpoint-every",
+                     "7"};
+  };
+  succeed(command("whole"));
+  Process stopped = process(command("stopped"));
+  stopped.on_error_line = [sent = false](pid_t child, const std::string& line) mutable {
+    if (sent || update_of(line).value_or(-1) < 90) return;
+    ::kill(child, SIGINT);
+    sent = true;
+  };
+  const Outcome outcome = run(stopped);
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_NE(outcome.err.find("of 120 for layers by themselves"), std::string::npos) << outcome.err;
+  succeed({"resume", "stopped"});
+  EXPECT_TRUE(model_bytes("whole") == model_bytes("stopped"));
+}
+
+TEST_F(Nets, AreWhatAnExperimentMeasuresBesidePrincipalComponents) {
+  write_bytes(folder / "pairs.toml",
+              "kind = \"reconstruction\"\ntitle = \"t\"\nquestion = \"q\"\ntest = \"digits:test\"\n"
+              "[config]\ndata = \"digits\"\nlayers = \"20,3\"\nupdates = 100\nlog_every = 50\nrate_weights = 0.01\n"
+              "[[run]]\nname = \"a\"\n"
+              "[[expected]]\nrun = \"a\"\nat_most = 4.6\nsource = \"here\"\n");
+  const Arguments command = {"reproduce", "pairs.toml", "--out", "out"};
+  const ordered_json found = json(command)["experiment"]["measured"];
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]["value"], json({"reconstruct", "out/a", "--data", "digits:test"})["squared_error"]);
+  EXPECT_EQ(found[0]["expected"], "≤ 4.6: met");
+  // Three components of the 64 pixels keep 40 % of a variance of 4.69 (measured with another program).
+  EXPECT_EQ(found[1]["run"], "pca");
+  EXPECT_NEAR(found[1]["value"], 2.8, 0.1);
+  const std::string model = model_bytes("out/a");
+  EXPECT_EQ(json(command)["experiment"]["measured"], found);
+  EXPECT_TRUE(model_bytes("out/a") == model);
+}
+
 TEST_F(Nets, RefuseWhatMakesNoSense) {
   const auto bad = [&](const Arguments& flags, const std::vector<std::string>& parts) {
     refuses(Arguments{"train", "--out", "run"} + flags, parts);
@@ -122,6 +193,11 @@ TEST_F(Nets, RefuseWhatMakesNoSense) {
   bad({"--model", "mlp", "--data", "bars_and_stripes"}, {"labels"});
   bad({"--model", "autoencoder"}, {"autoencoder", "--layers"});
   bad({"--model", "autoencoder", "--layers", "3", "--visible", "gaussian", "--loss", "bernoulli"}, {"bernoulli"});
+  bad({"--model", "mlp", "--pretrain", "rbm"}, {"--pretrain rbm", "--layers"});
+  bad({"--model", "mlp", "--layers", "5", "--pretrain", "rbm", "--activation", "relu"}, {"relu", "logistic"});
+  bad({"--model", "mlp", "--layers", "5", "--pretrain", "dreams"}, {"dreams", "supervised"});
+  bad({"--model", "autoencoder", "--layers", "5", "--pretrain", "supervised"}, {"supervised", "rbm"});
+  bad({"--model", "mlp", "--pretrain-updates", "5"}, {"--pretrain-updates"});
   bad({"--model", "rbm", "--dropout", "0.5"}, {"--dropout", "--model mlp"});
 }
 

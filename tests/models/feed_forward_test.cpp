@@ -59,7 +59,8 @@ TEST(FeedForward, IsTheFormulaOfItsHeaderValueByValue) {
 }
 
 TEST(FeedForward, GivesItsCodeAndGoesOnFromThere) {
-  FeedForward net = make_autoencoder(6, {5, 2}, Activation::logistic, Activation::logistic, at::kDouble);
+  FeedForward net =
+      make_autoencoder(6, {5, 2}, Activation::logistic, Activation::logistic, Activation::linear, at::kDouble);
   initialize(net, Key(1));
   ASSERT_EQ(net.layers().size(), 4U);
   EXPECT_EQ(net.layers()[1].activation, Activation::linear) << "the code";

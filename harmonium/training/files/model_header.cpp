@@ -1,5 +1,6 @@
 #include "harmonium/training/files/model_header.h"
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium {
@@ -51,6 +52,11 @@ ModelHeader get_header(const TensorFile& file, const std::string& where) {
       header.image = ImageShape{height, width};
   }
   return header;
+}
+
+ModelHeader read_header(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  return get_header(parse_safetensors(read_file(source), source.string()), source.string());
 }
 
 void forget_other_image(ModelHeader& header, std::int64_t width) {

@@ -25,6 +25,8 @@ struct ModelHeader {
 void set_header(TensorFile& file, const ModelHeader& header);
 // Fails for a file that is no model, or one of a later version; `where` names it.
 [[nodiscard]] ModelHeader get_header(const TensorFile& file, const std::string& where);
+// That of the model at `path` (a run folder or a .safetensors file). Fails where there is none.
+[[nodiscard]] ModelHeader read_header(const std::filesystem::path& path);
 // A picture that does not have `width` pixels is none of this model.
 void forget_other_image(ModelHeader& header, std::int64_t width);
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <sstream>
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/best_model.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/run_loop.h"
 #include "harmonium/training/fine_tuning.h"
 #include "harmonium/training/net_error.h"
@@ -182,6 +184,9 @@ void require_no_net_options(const RunConfig& config) {
   forbid("--dropout", config.dropout != usual.dropout);
   forbid("--dropout-inputs", config.dropout_inputs != usual.dropout_inputs);
   forbid("--patience", config.patience != usual.patience);
+  forbid("--code", config.code != usual.code);
+  forbid("--pretrain", config.pretrain != usual.pretrain);
+  forbid("--pretrain-updates", config.pretrain_updates != usual.pretrain_updates);
 }
 
 MachineStack read_stack(const std::filesystem::path& path) {
@@ -210,6 +215,9 @@ void resolve_net(RunConfig& config) {
   (void)parse_widths(config.layers);
   require(is_classifier(config) || config.layers != "none",
           "--model autoencoder needs --layers: numbers of units from the data to the code, such as 500,250,30");
+  (void)parse_activation(config.code);
+  require(config.code == "linear" || !is_classifier(config), "--code {}: a classifier has no code", config.code);
+  resolve_pretraining(config);
   if (config.activation == "auto") config.activation = config.start == "none" ? "relu" : "logistic";
   require(parse_activation(config.activation) != Activation::softmax,
           "--activation softmax: hidden layers may be logistic, relu or linear");
@@ -242,6 +250,7 @@ void check_net_config(const RunConfig& config, const RunData& data) {
           "--keep best chooses by validation data, and there are none: give --valid, or train on a part that leaves "
           "some aside (such as mnist:fit)");
   (void)make_tuning(config, data, initial_net(config, data).net);
+  check_pretraining(config, data);
 }
 
 double net_products_per_update(const RunConfig& config) {
@@ -267,10 +276,12 @@ NetModel initial_net(const RunConfig& config, const RunData& data) {
   const Key key = Key(config.seed).fold_in(net_initial_stream);
   const Activation hidden = parse_activation(config.activation);
   const Activation output = config.visible.starts_with("gaussian") ? Activation::linear : Activation::logistic;
-  NetModel model{.net = is_classifier(config) ? make_classifier(inputs, widths, classes, hidden)
-                                              : make_autoencoder(inputs, widths, hidden, output),
+  NetModel model{.net = is_classifier(config)
+                            ? make_classifier(inputs, widths, classes, hidden)
+                            : make_autoencoder(inputs, widths, hidden, output, parse_activation(config.code)),
                  .kind = config.model,
                  .image = data.train.image};
+  if (config.pretrain != "none") model.notes["start"] = "layers pretrained by " + config.pretrain;
   if (config.start == "none") {
     initialize(model.net, key);
   } else {
@@ -280,7 +291,7 @@ NetModel initial_net(const RunConfig& config, const RunData& data) {
     require(widths_text(stack) == config.layers, "--layers {}: the hidden layers of {} are {}", config.layers,
             config.start, widths_text(stack));
     model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(stack);
-    model.notes["start"] = config.start;
+    model.notes["start"] = "unrolled from " + config.start;
   }
   model.notes.insert({{"data", config.data},
                       {"binarization", to_string(data.binarization)},
@@ -290,17 +301,25 @@ NetModel initial_net(const RunConfig& config, const RunData& data) {
   return model;
 }
 
-RunResult run_net_training(const std::filesystem::path& folder, const RunConfig& config, const std::string& config_text,
+RunResult run_net_training(const std::filesystem::path& folder, const RunConfig& config, const ConfigText& config_text,
                            const RunData& data, const RunHooks& hooks) {
   const std::filesystem::path start = folder / "start.safetensors";
-  const bool begun = config.start != "none" && std::filesystem::exists(start);
-  NetRun run(config, data, begun ? read_net(start) : initial_net(config, data));
-  if (config.start != "none" && !begun) {
-    std::error_code ignored;  // the loop says what is wrong with the folder
-    std::filesystem::create_directories(folder, ignored);
-    write_net(start, initial_net(config, data));
+  const bool prepared = config.start != "none" || config.pretrain != "none";
+  NetModel model = prepared && std::filesystem::exists(start) ? read_net(start) : initial_net(config, data);
+  if (prepared && !std::filesystem::exists(start)) {
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
+    write_file_atomically(folder / "config.toml", config_text(config));
+    if (config.pretrain != "none") {
+      const RunResult before = pretrain(model.net, folder, config, config_text, data, hooks);
+      if (!before.finished) return before;
+      hooks.message(format("the layers are learnt ({}); now all of them together", config.pretrain));
+    }
+    write_net(start, model);
   }
-  return run_loop(folder, config, config_text, hooks, run);
+  NetRun run(config, data, std::move(model));
+  return run_loop(folder, config, config_text(config), hooks, run);
 }
 
 }  // namespace harmonium

@@ -27,6 +27,6 @@ void check_net_config(const RunConfig& config, const RunData& data);
 [[nodiscard]] NetModel initial_net(const RunConfig& config, const RunData& data);
 
 [[nodiscard]] RunResult run_net_training(const std::filesystem::path& folder, const RunConfig& config,
-                                         const std::string& config_text, const RunData& data, const RunHooks& hooks);
+                                         const ConfigText& config_text, const RunData& data, const RunHooks& hooks);
 
 }  // namespace harmonium

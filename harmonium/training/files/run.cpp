@@ -296,12 +296,13 @@ class MachineRun final : public Trainee {
 
 }  // namespace
 
-RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
+RunResult run_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
                        const RunData& data, const RunHooks& hooks) {
   if (trains_net(config)) return run_net_training(folder, config, config_text, data, hooks);
+  if (trains_stack(config)) return run_stack_training(folder, config, config_text, data, hooks);
   set_device_precision(parse_precision(config.precision));
   MachineRun run(config, data);
-  return run_loop(folder, config, config_text, hooks, run);
+  return run_loop(folder, config, config_text(config), hooks, run);
 }
 
 }  // namespace harmonium

@@ -5,7 +5,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
-#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/files/stages.h"
 #include "harmonium/training/net_error.h"
 #include "harmonium/units/bernoulli.h"
 #include "harmonium/units/gaussian.h"
@@ -39,8 +39,6 @@ Dataset encode(const BoltzmannMachine& machine, const Dataset& data, Binarizatio
   }
   return result;
 }
-
-std::string layer_folder(std::size_t stage) { return format("layer-{}", stage + 1); }
 
 }  // namespace
 
@@ -105,50 +103,22 @@ void check_stack_config(const RunConfig& config, const RunData& data) {
   }
 }
 
-RunResult run_stack_training(const fs::path& folder, const RunConfig& config,
-                             const std::function<std::string(const RunConfig&)>& config_text, const RunData& data,
-                             const RunHooks& hooks) {
+RunResult run_stack_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
+                             const RunData& data, const RunHooks& hooks) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
   if (!fs::exists(folder / "config.toml")) write_file_atomically(folder / "config.toml", config_text(config));
-
-  const std::size_t stages = count_stages(config);
-  RunResult total;
+  const Stages stages{
+      .count = count_stages(config),
+      .config = [&](std::size_t stage) { return stage_config(config, stage); },
+      .encode = [](const fs::path& place, const RunData& seen) { return encode_data(read_model(place).machine, seen); },
+      .updates = config.updates};
+  const RunResult total = run_stages(folder, stages, config_text, data, hooks);
+  if (!total.finished) return total;
   StackModel stack{.machines = {}, .kind = config.model, .image = data.train.image};
-  RunData seen = data;
-  for (std::size_t stage = 0; stage < stages; ++stage) {
-    const RunConfig one = stage_config(config, stage);
-    const fs::path place = folder / layer_folder(stage);
-    if (!fs::exists(place / "model.safetensors")) {
-      RunHooks stage_hooks = hooks;
-      const std::int64_t before = static_cast<std::int64_t>(stage) * config.updates;
-      stage_hooks.progress = [&](const RunProgress& p) {
-        hooks.progress({.update = before + p.update,
-                        .total = static_cast<std::int64_t>(stages) * config.updates,
-                        .seconds = total.seconds + p.seconds,
-                        .updates_per_second = p.updates_per_second,
-                        .metrics = p.metrics});
-      };
-      const RunResult result = run_training(place, one, config_text(one), seen, stage_hooks);
-      if (!result.finished) {
-        total.updates = before + result.updates;
-        total.seconds += result.seconds;
-        return total;
-      }
-      hooks.message(format("layer {} of {} is trained", stage + 1, stages));
-    }
-    for (const MetricsRow& row : MetricsLog(place / "metrics.jsonl").read())
-      if (row.update == config.updates) {
-        total.seconds += row.seconds;
-        total.metrics = row.values;
-      }
-    stack.machines.push_back(read_model(place));
-    if (stage + 1 < stages) seen = encode_data(stack.machines.back().machine, seen);
-  }
-  total.updates = static_cast<std::int64_t>(stages) * config.updates;
-  total.kept = total.updates;
-  total.finished = true;
+  for (std::size_t stage = 0; stage < stages.count; ++stage)
+    stack.machines.push_back(read_model(stage_folder(folder, stage)));
   stack.notes = stack.machines.front().notes;
   stack.notes["updates"] = std::to_string(total.updates);
   stack.notes["seed"] = std::to_string(config.seed);

@@ -3,11 +3,8 @@
 //
 // Stage l is an ordinary run in the sub-folder layer-l: an RBM on the data as the machines below see them, hidden means
 // given hidden means. Where those are probabilities, every update draws its batch from them, as it does with gray
-// values. A stage that is finished is not done again, one that was stopped goes on; model.safetensors of the run is the
-// whole stack.
+// values. Stages go on as files/stages.h says; model.safetensors of the run is the whole stack.
 #pragma once
-
-#include <functional>
 
 #include "harmonium/training/files/run.h"
 
@@ -26,9 +23,8 @@ void check_stack_config(const RunConfig& config, const RunData& data);
 // Data as the machine's hidden units see them: their means, in pieces.
 [[nodiscard]] RunData encode_data(const BoltzmannMachine& machine, const RunData& data);
 
-// As run_training; `config_text` writes a stage's configuration. Updates are counted over all stages.
+// As run_training. Updates are counted over all stages.
 [[nodiscard]] RunResult run_stack_training(const std::filesystem::path& folder, const RunConfig& config,
-                                           const std::function<std::string(const RunConfig&)>& config_text,
-                                           const RunData& data, const RunHooks& hooks);
+                                           const ConfigText& config_text, const RunData& data, const RunHooks& hooks);
 
 }  // namespace harmonium
