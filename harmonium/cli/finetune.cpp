@@ -61,7 +61,7 @@ void add_finetune(CLI::App& app) {
                     return begin_run(options->config.resolve(starting_config(*options)), options->out,
                                      options->overwrite, options->common);
                   });
-  command->add_option("trained", options->model, "run folder or file of an rbm, or of a stack of them")->required();
+  command->add_option("trained", options->model, "run folder or file of an rbm, dbn or dbm")->required();
   command->add_option("--to", options->to, "classifier (with a softmax on top), autoencoder (down again to the data)")
       ->capture_default_str();
   options->config.declare(*command);

@@ -170,7 +170,7 @@ int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions&
   if (!options.common.json) {
     fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
     if (experiment.minutes > 0)
-      fmt::print(stderr, "  about {:.0f} min on two cores; can be interrupted and called again at any moment\n",
+      fmt::print(stderr, "  about {:.0f} min on one core; can be interrupted and called again at any moment\n",
                  experiment.minutes);
   }
   const Dataset test = open_dataset(experiment.test, {});

@@ -1,6 +1,7 @@
 #include "harmonium/models/belief_net.h"
 
 #include "harmonium/core/error.h"
+#include "harmonium/models/builders.h"
 
 namespace harmonium {
 
@@ -32,6 +33,26 @@ void require_stack(const MachineStack& stack) {
             "same",
             i + 1, machine.unit(0).spec(), below.spec());
   }
+}
+
+MachineStack stack_of_chain(const BoltzmannMachine& chain) {
+  const std::vector<EdgeInfo>& edges = chain.topology().edges;
+  bool in_order = chain.observed() == LayerSet{0} && edges.size() + 1 == chain.layers().size();
+  for (std::size_t i = 0; i < edges.size(); ++i) in_order = in_order && edges[i].lower == i && edges[i].upper == i + 1;
+  require(in_order, "the layers of the machine are no chain from the data up, so it cannot be taken for a stack");
+  MachineStack stack;
+  for (const EdgeInfo& edge : edges) {
+    BoltzmannMachine machine =
+        make_rbm(chain.unit(edge.lower).spec(), chain.unit(edge.upper).spec(), chain.scalar_type());
+    machine.parameters()[machine.topology().edges[0].weights].copy_(chain.parameters()[edge.weights]);
+    for (const auto& [place, layer] : {std::pair{std::size_t{0}, edge.lower}, {std::size_t{1}, edge.upper}}) {
+      const Unit::Parameters values = chain.layer_parameters(layer);
+      const std::vector<std::string>& names = machine.topology().layers[place].parameters;
+      for (std::size_t i = 0; i < names.size(); ++i) machine.parameters()[names[i]].copy_(values[i]);
+    }
+    stack.push_back(std::move(machine));
+  }
+  return stack;
 }
 
 State state_with(const BoltzmannMachine& machine, std::size_t layer, const at::Tensor& values) {

@@ -21,6 +21,11 @@ using MachineStack = std::vector<BoltzmannMachine>;
 // Fails, saying what is wrong, where the machines do not stand on each other as described above.
 void require_stack(const MachineStack& stack);
 
+// A chain of layers (a deep Boltzmann machine, an RBM) as a stack: an RBM for every edge, with the weights of the edge
+// and the biases of its layers. The two are different models: a layer inside a chain hears both neighbours, on the way
+// up of a stack only the one below. Good to begin a net with. Fails where the layers are no chain from the data up.
+[[nodiscard]] MachineStack stack_of_chain(const BoltzmannMachine& chain);
+
 // A state of one machine with the given values in one layer and zeros in all others. A label of zeros adds nothing to
 // hidden units: that is how the way up passes a label that is not known.
 [[nodiscard]] State state_with(const BoltzmannMachine& machine, std::size_t layer, const at::Tensor& values);

@@ -102,6 +102,9 @@ TEST_F(Nets, StartFromATrainedMachineAndGoOnBetter) {
   const ordered_json hidden = json({"encode", "rbm", "--data", "digits:test"});
   EXPECT_EQ(hidden["numbers"], 30);
 
+  succeed({"train", "--out", "dbm", "--model", "dbm", "--layers", "9,7", "--updates", "20"});
+  succeed({"finetune", "dbm", "--out", "from_dbm", "--updates", "20"});
+  EXPECT_EQ(json({"models", "show", "from_dbm"})["layers"][2]["unit"], "logistic:7");
   refuses({"finetune", "rbm", "--to", "picture", "--out", "x"}, {"picture", "classifier"});
   refuses({"finetune", "rbm", "--layers", "20", "--out", "x"}, {"--layers 20", "30"});
   refuses({"finetune", "classifier", "--out", "x"}, {"feed-forward net"});

@@ -19,6 +19,28 @@ TEST(BeliefNet, HasMeansUpTheStackAsANetComputesThem) {
   }
 }
 
+// Parameter by parameter; the two are different models.
+TEST(BeliefNet, TakesAChainForAStackOfRbms) {
+  const BoltzmannMachine chain =
+      support::randomized(make_chain({"bernoulli:4", "bernoulli:3", "gaussian:2"}, at::kDouble), 5);
+  const MachineStack stack = stack_of_chain(chain);
+  ASSERT_EQ(stack.size(), 2U);
+  require_stack(stack);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(at::equal(stack[i].parameters()["visible_hidden.weights"],
+                          chain.parameters()[chain.topology().edges[i].weights]));
+    for (const std::size_t side : {0U, 1U})
+      for (std::size_t k = 0; k < chain.layer_parameters(i + side).size(); ++k)
+        EXPECT_TRUE(at::equal(stack[i].layer_parameters(side)[k], chain.layer_parameters(i + side)[k]));
+  }
+  // One edge: the very machine.
+  const BoltzmannMachine rbm = support::small_belief_net()[0];
+  EXPECT_TRUE(support::identical(stack_of_chain(rbm)[0].parameters(), rbm.parameters()));
+  for (const BoltzmannMachine& other : {make_mrf("bernoulli:3"), make_semi_restricted("bernoulli:3", "bernoulli:2"),
+                                        make_classification_rbm("bernoulli:3", 2, "bernoulli:2")})
+    support::expect_mentions(support::message_of([&] { (void)stack_of_chain(other); }), {"no chain"});
+}
+
 // Joint frequencies of (h_1, h_2) given v, chi-square with false-alarm rate 1e-6.
 TEST(BeliefNet, DrawsTheWayUpFromItsConditionals) {
   const MachineStack stack = support::small_belief_net();

@@ -191,8 +191,11 @@ void require_no_net_options(const RunConfig& config) {
 
 MachineStack read_stack(const std::filesystem::path& path) {
   if (is_stack_file(path)) return read_stack_model(path).stack();
-  MachineStack stack = {read_model(path).machine};
+  const BoltzmannMachine machine = read_model(path).machine;
+  const bool labelled = machine.observed().size() == 2;  // a classification RBM
+  MachineStack stack;
   try {
+    stack = labelled ? MachineStack{machine} : stack_of_chain(machine);
     require_stack(stack);
   } catch (const Error& error) {
     fail("{} cannot be unrolled: {}", path.string(), error.what());
