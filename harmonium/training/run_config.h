@@ -100,7 +100,7 @@ struct RunConfig {
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient,
             "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact");
-    visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
+    visitor("particles", self.particles, "persistent chains (0: as many as the batch; dbm: at least 500)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final,
             "sweeps per update at the end, grown to geometrically (0: as at the start)");

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
+#include "harmonium/kernels/random.h"
 #include "harmonium/models/pretrained_chain.h"
+#include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/metrics_log.h"
 
 namespace harmonium {
@@ -76,6 +79,22 @@ std::optional<PretrainedMachine> pretrain(const fs::path& folder, const RunConfi
                   .binarization = Binarization::stochastic};
   }
   return PretrainedMachine{.machine = compose_chain(rbms), .seconds = seconds};
+}
+
+NamedTensors chains_of_pretrained(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
+  if (config.gradient != "pcd" && config.gradient != "fpcd") return {};
+  constexpr std::int64_t sweeps = 200;
+  const Key key = Key(config.seed).fold_in(pretraining_stream).fold_in(1000);
+  const at::Tensor rows = at::remainder(at::arange(config.particles, at::kLong), data.train.rows());
+  const at::Tensor chosen = permutation(key.fold_in(0), data.train.rows()).index_select(0, rows);
+  State state = machine.independent_sample(key.fold_in(1), config.particles);
+  state.layers[0] = binarize(data.train.gather(chosen), data.binarization, key.fold_in(2));
+  (void)sample_layers(machine, state, key.fold_in(3), machine.hidden());
+  gibbs(machine, state, key.fold_in(4), sweeps);
+  NamedTensors chains;
+  for (std::size_t layer = 0; layer < state.layers.size(); ++layer)
+    chains.emplace_back(format("particles.{}", layer), state.layers[layer].to(find_device(config.device)));
+  return chains;
 }
 
 }  // namespace harmonium

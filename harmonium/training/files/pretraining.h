@@ -20,4 +20,10 @@ struct PretrainedMachine {
 [[nodiscard]] std::optional<PretrainedMachine> pretrain(const std::filesystem::path& folder, const RunConfig& config,
                                                         const RunData& data, const RunHooks& hooks);
 
+// Persistent chains for a machine that knows the data already: from rows of the data, some hundred sweeps on. Chains
+// that begin at the biases alone would tell it for its first updates that it is nothing like itself, and it would
+// believe them. Empty for gradients whose chains are of another kind.
+[[nodiscard]] NamedTensors chains_of_pretrained(const BoltzmannMachine& machine, const RunConfig& config,
+                                                const RunData& data);
+
 }  // namespace harmonium

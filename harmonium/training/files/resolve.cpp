@@ -177,7 +177,10 @@ RunData resolve(RunConfig& config) {
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
-  if (config.particles == 0) config.particles = config.batch;
+  // Covariances between all layers of a deep machine from a hundred chains are noise that fang may follow.
+  constexpr std::int64_t least_of_deep = 500;
+  if (config.particles == 0)
+    config.particles = config.model == "dbm" ? std::max(config.batch, least_of_deep) : config.batch;
   if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
   return data;
 }

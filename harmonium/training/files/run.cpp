@@ -42,7 +42,9 @@ std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
 // Streams of the run's seed, by purpose.
 enum : std::uint64_t { initial_stream = 1, batch_stream = 2, update_stream = 3, monitor_stream = 4 };
 
-Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine) {
+// `chains` are what a negative phase would have saved; empty: it begins as it does.
+Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
+                     const NamedTensors& chains = {}) {
   const Key key(config.seed);
   BatchStream batches(data.train,
                       {.batch = config.batch,
@@ -56,6 +58,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                                                               .rungs = config.rungs,
                                                               .fast_rate = config.fast_rate,
                                                               .fast_decay = config.fast_decay});
+  if (!chains.empty()) negative_phase->restore(chains);
   negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
   const StepOptions step{.rate_bias = config.rate_bias,
@@ -251,6 +254,7 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
   const auto loaded = read_checkpoint(checkpoints);
   Model model = initial_model(config, data);
   double seconds_before = 0;
+  NamedTensors chains;
   if (!loaded && !config_text.empty()) write_file_atomically(folder / "config.toml", config_text);
   if (!loaded && config.pretrain > 0) {
     const std::optional<PretrainedMachine> pretrained = pretrain(folder, config, data, hooks);
@@ -258,10 +262,11 @@ RunResult run_training(const fs::path& folder, const RunConfig& config, const st
     // A label layer is not pretrained, and starts as it would have.
     for (const auto& [name, value] : pretrained->machine.parameters().entries())
       model.machine.parameters()[name].copy_(value);
+    chains = chains_of_pretrained(model.machine, config, data);
     seconds_before = pretrained->seconds;
   }
   set_device_precision(parse_precision(config.precision));
-  Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)));
+  Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)), chains);
   const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
                         Key(config.seed).fold_in(monitor_stream).bits());
   // The monitor's few hundred rows would choose by luck.
