@@ -57,15 +57,18 @@ int classify(const ClassifyCommand& command) {
 void add_classify(CLI::App& app) {
   auto all = std::make_shared<ClassifyCommand>();
   ClassifyOptions* const options = &all->options;
-  CLI::App* command =
-      add_command(app, "classify", "Tell the classes of labelled data apart: error, interval and confusion matrix",
-                  "  harmonium train --data digits --model classification_rbm --out runs/joint\n"
-                  "  harmonium classify runs/joint\n"
-                  "  harmonium classify runs/joint --data digits:valid --out mistakes.png\n"
-                  "  harmonium classify runs/mnist --data mnist:test --binarize stochastic --seed 3\n",
-                  options->common, [all] { return classify(*all); });
+  CLI::App* command = add_command(
+      app, "classify", "Tell the classes of labelled data apart: error, interval and confusion matrix",
+      "  harmonium train --data digits --model classification_rbm --out runs/joint\n"
+      "  harmonium classify runs/joint\n"
+      "  harmonium classify runs/joint --data digits:valid --out mistakes.png\n"
+      "  harmonium classify runs/mlp                                  # a net: train --model mlp, finetune\n"
+      "  harmonium classify runs/mnist --data mnist:test --binarize stochastic --seed 3\n",
+      options->common, [all] { return classify(*all); });
   command
-      ->add_option("model", options->model, "run folder or .safetensors of a classification_rbm, or a dbm with labels")
+      ->add_option(
+          "model", options->model,
+          "run folder or .safetensors of a classification_rbm, classification_dbn or mlp, or of a dbm with labels")
       ->required();
   command->add_option("--data", options->data,
                       "labelled data: NAME or PATH[:train|valid|test]; without it: the test part of the training data");

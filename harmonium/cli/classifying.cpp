@@ -1,6 +1,9 @@
 #include "harmonium/cli/classifying.h"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "harmonium/cli/config_file.h"
 #include "harmonium/cli/judge.h"
@@ -14,6 +17,7 @@
 #include "harmonium/models/classification.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/net_file.h"
 
 namespace harmonium::cli {
 
@@ -23,9 +27,75 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t shown_mistakes = 40;
 
+// Whatever tells classes apart.
+struct Classifier {
+  std::int64_t classes = 0;
+  std::shared_ptr<const Unit> input;
+  std::int64_t dimension = 0;                                      // parameters
+  std::function<at::Tensor(const at::Tensor&)> log_probabilities;  // of rows, float64
+  std::optional<ImageShape> image;
+  std::map<std::string, std::string> notes;
+};
+
+Classifier net_classifier(const std::string& path) {
+  const NetModel model = read_net(path);
+  require(model.net.layers().back().activation == Activation::softmax,
+          "{} is an {}, which knows no classes; `harmonium finetune` or `train --model mlp` make a classifier", path,
+          model.kind);
+  return {.classes = model.net.outputs(),
+          .input = make_unit(format("gaussian:{}", model.net.inputs())),
+          .dimension = model.net.parameters().dimension(),
+          .log_probabilities =
+              [net = model.net](const at::Tensor& rows) { return net.logits(rows).to(at::kDouble).log_softmax(1); },
+          .image = model.image,
+          .notes = model.notes};
+}
+
+// A belief net with a label: up by means to the top machine, which tells classes apart by its free energies.
+Classifier stack_classifier(const std::string& path) {
+  const StackModel model = read_stack_model(path);
+  const MachineStack stack = model.stack();
+  require(stack.back().observed().size() == 2,
+          "{} is a belief net without a label, so it knows no classes; train one with --model classification_dbn, or "
+          "`harmonium finetune {}` it to a classifier",
+          path, path);
+  std::int64_t dimension = 0;
+  for (const BoltzmannMachine& machine : stack) dimension += machine.parameters().dimension();
+  return {.classes = stack.back().unit(stack.back().observed()[1]).width(),
+          .input = stack.front().layers()[0].unit,
+          .dimension = dimension,
+          .log_probabilities =
+              [stack](const at::Tensor& rows) {
+                const std::vector<at::Tensor> means = up_means(stack, rows);
+                return log_label_probabilities(stack.back(), stack.size() == 1 ? rows : means[stack.size() - 2]);
+              },
+          .image = model.image,
+          .notes = model.notes};
+}
+
+Classifier read_classifier(const std::string& path) {
+  if (is_net_file(path)) return net_classifier(path);
+  if (is_stack_file(path)) return stack_classifier(path);
+  const Model model = read_model(path);
+  try {
+    const std::size_t label = label_layer(model.machine);
+    return {.classes = model.machine.unit(label).width(),
+            .input = model.machine.layers()[0].unit,
+            .dimension = model.machine.parameters().dimension(),
+            .log_probabilities =
+                [machine = model.machine](const at::Tensor& rows) {
+                  return infer_labels(machine, rows.to(machine.scalar_type()));
+                },
+            .image = model.image,
+            .notes = model.notes};
+  } catch (const Error& error) {
+    fail("{}: {}", path, error.what());
+  }
+}
+
 // Gray values as they are, means of binary ones, unless training knew thresholded ones only: what classification errors
 // in training are measured with, and less noisy than a draw.
-Binarization choose_protocol(const ClassifyOptions& options, const Model& model) {
+Binarization choose_protocol(const ClassifyOptions& options, const Classifier& model) {
   if (options.binarize != "auto") return parse_binarization(options.binarize);
   const auto trained = model.notes.find("binarization");
   return trained != model.notes.end() && trained->second == to_string(Binarization::threshold) ? Binarization::threshold
@@ -33,7 +103,7 @@ Binarization choose_protocol(const ClassifyOptions& options, const Model& model)
 }
 
 // Without --data: the test part of what the model was trained on, read as training read it.
-void choose_data(ClassifyOptions& options, const Model& model) {
+void choose_data(ClassifyOptions& options, const Classifier& model) {
   if (!options.data.empty()) return;
   std::string trained_on = model.notes.contains("data") ? model.notes.at("data") : "";
   if (is_run_folder(options.model)) {
@@ -65,12 +135,11 @@ struct ClassifiedRows {
   ClassificationResult result;
 };
 
-ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model) {
-  const BoltzmannMachine& machine = model.machine;
-  const std::int64_t classes = machine.unit(label_layer(machine)).width();
+ClassifiedRows classify_data(const ClassifyOptions& options, const Classifier& model) {
+  const std::int64_t classes = model.classes;
   const Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
-  require(opened.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units",
-          options.data, opened.columns(), machine.unit(0).width());
+  require(opened.columns() == model.input->width(), "{} has {} columns, the model has {} visible units", options.data,
+          opened.columns(), model.input->width());
   require(opened.rows() > 0, "{} has no rows", options.data);
   check_labels(opened, classes);
   const Binarization binarization = choose_protocol(options, model);
@@ -81,16 +150,16 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
   {
     constexpr std::int64_t rows_at_once = 500;
     constexpr double few_seconds = 3e10;  // products
-    const double products = static_cast<double>(rows) * static_cast<double>(machine.parameters().dimension());
+    const double products = static_cast<double>(rows) * static_cast<double>(model.dimension);
     ProgressBar bar("classifying", options.common.json || products < few_seconds);
     for (std::int64_t first = 0; first < rows; first += rows_at_once) {
       if (interrupted()) throw RunFailure("interrupted; nothing was written");
       const std::int64_t end = std::min(first + rows_at_once, rows);
-      const at::Tensor values = done.data.slice(first, end).to_float().to(machine.scalar_type());
-      const std::string complaint = machine.unit(0).complaint(values);
+      const at::Tensor values = done.data.slice(first, end).to_float();
+      const std::string complaint = model.input->complaint(values);
       require(complaint.empty(), "{}{}: {}", options.data, first == 0 ? "" : format(", counted from row {}", first),
               complaint);
-      log_p.narrow(0, first, end - first).copy_(infer_labels(machine, values));
+      log_p.narrow(0, first, end - first).copy_(model.log_probabilities(values));
       bar.show(end, rows, 0, "");
     }
   }
@@ -101,7 +170,7 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
   done.result.data = options.data;
   if (binarization == Binarization::stochastic)
     done.result.binarization = format("stochastic (seed {})", options.seed);
-  else if (binarization == Binarization::none && !opened.is_binary() && machine.unit(0).spec().starts_with("bernoulli"))
+  else if (binarization == Binarization::none && !opened.is_binary() && model.input->spec().starts_with("bernoulli"))
     done.result.binarization = "none (gray values as they are)";
   else
     done.result.binarization = to_string(binarization);
@@ -111,12 +180,7 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
 }  // namespace
 
 Classified classify_model(ClassifyOptions options) {
-  const Model model = read_model(options.model);
-  try {
-    (void)label_layer(model.machine);
-  } catch (const Error& error) {
-    fail("{}: {}", options.model, error.what());
-  }
+  const Classifier model = read_classifier(options.model);
   choose_data(options, model);
   const ClassifiedRows rows = classify_data(options, model);
   Classified done{.result = rows.result, .confusion = confusion_picture(rows.result), .mistakes = {}};
@@ -124,7 +188,7 @@ Classified classify_model(ClassifyOptions options) {
   if (mistaken) {
     std::vector<std::int64_t> chosen;
     for (const Mistake& each : done.result.mistakes) chosen.push_back(each.row);
-    const ImageShape shape = model.image.value_or(near_square_shape(model.machine.unit(0).width()));
+    const ImageShape shape = model.image.value_or(near_square_shape(model.input->width()));
     done.mistakes = mistakes_picture(done.result, rows.data.gather(at::tensor(chosen, at::kLong)), shape);
   }
   if (is_run_folder(options.model)) {

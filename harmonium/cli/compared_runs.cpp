@@ -11,6 +11,7 @@
 #include "harmonium/cli/training_session.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/estimates.h"
+#include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/snapshots.h"
 
 namespace harmonium::cli {
@@ -33,6 +34,9 @@ std::string name_among(const std::string& folder, const std::vector<std::string>
 std::string how_to_judge(const std::string& folder, const RunConfig& config) {
   const bool snapshots = !list_snapshots(folder).empty();
   if (!snapshots && !fs::exists(fs::path(folder) / "model.safetensors")) return "harmonium resume " + folder;
+  if (trains_net(config))
+    return format("harmonium {} {} --data {}", config.model == "mlp" ? "classify" : "reconstruct", folder,
+                  judging_data(config.data));
   return format("harmonium evaluate {}{} --data {}", folder, snapshots ? " --snapshots" : "",
                 judging_data(config.data));
 }

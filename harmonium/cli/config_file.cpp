@@ -37,6 +37,10 @@ void ConfigFlags::declare(CLI::App& command) {
 RunConfig ConfigFlags::resolve(const std::string& file) const {
   RunConfig config;
   if (!file.empty()) read_toml(file, config);
+  return resolve(std::move(config));
+}
+
+RunConfig ConfigFlags::resolve(RunConfig config) const {
   std::size_t index = 0;
   RunConfig::visit(values_, [&](const char* name, const auto& given, const char*) {
     if (options_[index++]->count() == 0) return;

@@ -16,6 +16,8 @@ class ConfigFlags {
   void declare(CLI::App& command);
   // Defaults, then the file (where not empty), then the flags.
   [[nodiscard]] RunConfig resolve(const std::string& file) const;
+  // The same over another start than the defaults.
+  [[nodiscard]] RunConfig resolve(RunConfig config) const;
 
  private:
   RunConfig values_;

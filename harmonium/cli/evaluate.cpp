@@ -3,6 +3,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/judge.h"
 #include "harmonium/cli/refresh_report.h"
+#include "harmonium/cli/stack_commands.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/files/evaluation.h"
@@ -44,7 +45,8 @@ int evaluate_snapshots(const EvaluateOptions& options) {
 
 void print_answer(const Evaluation& evaluation) {
   if (const auto& l = evaluation.log_likelihood)
-    fmt::print("log-likelihood  {}\n                {} rows of {}, binarization {}{}\n", in_words(*l), evaluation.n,
+    fmt::print("{:<16}{}\n                {} rows of {}, binarization {}{}\n",
+               l->method.starts_with("belief net") ? "at least" : "log-likelihood", in_words(*l), evaluation.n,
                evaluation.data, evaluation.binarization, draws_in_words(evaluation));
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
   const Estimate& z = evaluation.log_z;
@@ -69,6 +71,19 @@ int evaluate(EvaluateOptions options) {
   options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
+  const bool run_folder = is_run_folder(options.model);
+  const auto answer = [&](const Evaluation& evaluation) {
+    if (run_folder) refresh_report(options.model);
+    if (options.common.json) {
+      print_json(to_json(evaluation));
+      return 0;
+    }
+    print_answer(evaluation);
+    if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
+    return 0;
+  };
+  if (is_stack_file(options.model))
+    return answer(evaluate_stack(options.model, options.data, options.judge, options.common));
   Model model = read_model(options.model);
   model.machine = model.machine.to(find_device(options.common.device));
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),
@@ -79,19 +94,9 @@ int evaluate(EvaluateOptions options) {
   const EstimationOptions& how = options.judge.estimation;
   JournaledFindings found = find_with_bars(options.model, model, test, how, options.common);
   const Evaluation evaluation = evaluate_model(options.model, model, test, found.findings, how.gap);
-  const bool run_folder = is_run_folder(options.model);
-  if (run_folder) {
-    record_evaluation(options.model, evaluation);
-    refresh_report(options.model);
-  }
+  if (run_folder) record_evaluation(options.model, evaluation);
   found.recorded();
-  if (options.common.json) {
-    print_json(to_json(evaluation));
-    return 0;
-  }
-  print_answer(evaluation);
-  if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
-  return 0;
+  return answer(evaluation);
 }
 
 }  // namespace

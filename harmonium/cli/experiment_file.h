@@ -49,6 +49,8 @@ int stopped_experiment(const ReproduceOptions& options);
 int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "classification"; see reproduce_classification.cpp.
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "reconstruction"; see reproduce_reconstruction.cpp.
+int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "calibration"; see reproduce_calibration.cpp.

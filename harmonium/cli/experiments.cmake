@@ -1,7 +1,8 @@
 # Embeds the experiments of the repository into the tool, so that an installed one can reproduce them: a table of names
 # (file stems) and texts, embedded_experiments() of experiment_file.h.
-file(GLOB experiments CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/deep/*.toml ${PROJECT_SOURCE_DIR}/experiments/fang/*.toml
-     ${PROJECT_SOURCE_DIR}/experiments/likelihood/*.toml ${PROJECT_SOURCE_DIR}/experiments/thesis/*.toml)
+file(GLOB experiments CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/fang/*.toml
+     ${PROJECT_SOURCE_DIR}/experiments/likelihood/*.toml ${PROJECT_SOURCE_DIR}/experiments/thesis/*.toml
+     ${PROJECT_SOURCE_DIR}/experiments/deep/*.toml)
 set(experiments_cpp ${PROJECT_BINARY_DIR}/generated/harmonium/cli/experiments.cpp)
 set(embed_experiments ${CMAKE_CURRENT_LIST_DIR}/embed_experiments.cmake)
 string(REPLACE ";" "|" experiment_files "${experiments}")

@@ -193,8 +193,8 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
                              ? verdict(findings.log_z, *findings.raise, *findings.reverse, shown, gap)
                              : verdict(both, shown, gap);
     if (bound)
-      evaluation.verdict += fmt::format(". With that log Z from above the log-likelihood is at least {:.2f}",
-                                        *mean - evaluation.upper_log_z->value);
+      evaluation.verdict += fmt::format(". With the larger log Z the log-likelihood is at least {:.2f}",
+                                        *mean - std::max(evaluation.upper_log_z->value, findings.log_z.value));
   } else {
     evaluation.verdict = warning(findings.log_z);
   }

@@ -49,6 +49,9 @@ int main(int argc, char** argv) {
   cli::add_resume(app);
   cli::add_evaluate(app);
   cli::add_classify(app);
+  cli::add_finetune(app);
+  cli::add_encode(app);
+  cli::add_reconstruct(app);
   cli::add_sample(app);
   cli::add_fisher(app);
   cli::add_compare(app);

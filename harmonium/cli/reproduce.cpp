@@ -22,6 +22,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"search", reproduce_search},
     {"samples", reproduce_samples},
     {"classification", reproduce_classification},
+    {"reconstruction", reproduce_reconstruction},
 };
 
 int list_experiments(const CommonOptions& common) {

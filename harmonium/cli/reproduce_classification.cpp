@@ -14,6 +14,8 @@
 #include "harmonium/cli/training_experiment.h"
 #include "harmonium/cli/training_session.h"
 #include "harmonium/report/confusion.h"
+#include "harmonium/training/files/model_header.h"
+#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
@@ -97,6 +99,8 @@ struct ClassifiedRun {
   }
 };
 
+std::string hidden_layers(const RunConfig& config) { return config.layers == "none" ? config.hidden : config.layers; }
+
 nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
   using nlohmann::ordered_json;
   ordered_json rows = ordered_json::array();
@@ -106,8 +110,8 @@ nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
     rows.push_back(
         {{"what", format("{} ({} hidden), model of update {} of {}, {:.0f} s of training: errors on {} ({} "
                          "rows, binarization {}){}, %",
-                         run.name, run.config.hidden, result.updates, run.config.updates, run.seconds, result.data,
-                         result.n, result.binarization, why)},
+                         run.name, hidden_layers(run.config), result.updates, run.config.updates, run.seconds,
+                         result.data, result.n, result.binarization, why)},
          {"value", 100 * error.value},
          {"low", 100 * error.low},
          {"high", 100 * error.high},
@@ -126,6 +130,12 @@ nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
   return rows;
 }
 
+// Objective of a classification RBM, or how the layers of a net were learnt.
+std::string how_taught(const RunConfig& config) {
+  if (config.model == "classification_rbm") return config.objective;
+  return config.pretrain == "none" ? config.model : format("{}, pretrained: {}", config.model, config.pretrain);
+}
+
 ReportContent classification_report(const ExperimentFile& file, const std::vector<ClassifiedRun>& runs) {
   ReportContent content;
   Table table{.id = "errors",
@@ -133,11 +143,11 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
               .caption =
                   "Per cent, with 95 % intervals (Wilson). The model of every run is the one with the fewest "
                   "errors on validation data, which are therefore optimistic; test data had no part in it.",
-              .header = {"run", "objective", "hidden", "test error", "validation error", "expected", "training"},
+              .header = {"run", "model", "hidden", "test error", "validation error", "expected", "training"},
               .rows = {}};
   for (const ClassifiedRun& run : runs) {
     content.headline.emplace_back(run.name + ", test error", format("{:.2f} %", 100 * run.test.error().value));
-    table.rows.push_back({run.name, run.config.objective, run.config.hidden, percent(run.test.error()),
+    table.rows.push_back({run.name, how_taught(run.config), hidden_layers(run.config), percent(run.test.error()),
                           percent(run.valid.error()), run.verdict(), format("{:.0f} s", run.seconds)});
   }
   content.tables.push_back(std::move(table));
@@ -158,7 +168,7 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
 
 // What the folder says already, or a new look at the data. The run must be trained.
 ClassificationResult answer(const ClassifiedRun& run, const std::string& data, const CommonOptions& common) {
-  const std::int64_t updates = std::atoll(read_model(run.folder).notes.at("updates").c_str());
+  const std::int64_t updates = std::atoll(read_header(run.folder).notes.at("updates").c_str());
   for (const ClassificationResult& each : read_classifications(run.folder))
     if (each.data == data && each.updates == updates && !each.binarization.starts_with("stochastic")) return each;
   return classify_model({.common = common, .model = run.folder.string(), .data = data}).result;
@@ -172,8 +182,9 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
   for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
     ClassifiedRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
     check_config(run.config, resolve(run.config));
-    require(run.config.model == "classification_rbm", "{}: run '{}' is a {}, which knows no classes", file.source,
-            run.name, run.config.model);
+    const std::vector<std::string> kinds = {"classification_rbm", "classification_dbn", "mlp"};
+    require(std::ranges::find(kinds, run.config.model) != kinds.end(), "{}: run '{}' is a {}, which knows no classes",
+            file.source, run.name, run.config.model);
     require(run.config.keep == "best", "{}: run '{}' must have keep = \"best\"", file.source, run.name);
     for (const ErrorBound& bound : experiment.expected)
       if (bound.run == run.name) run.expected = &bound;
@@ -195,7 +206,7 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
                                               format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
       if (!result.finished) return stopped_experiment(options);
     }
-    for (const MetricsRow& row : MetricsLog(run.folder / "metrics.jsonl").read()) run.seconds = row.seconds;
+    run.seconds = seconds_of_run(run.folder);
     run.valid = answer(run, run.config.valid, options.common);
     run.test = answer(run, experiment.test, options.common);
     if (interrupted()) return stopped_experiment(options);

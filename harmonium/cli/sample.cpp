@@ -3,6 +3,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/sample_density.h"
 #include "harmonium/cli/sample_session.h"
+#include "harmonium/cli/stack_commands.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
@@ -122,6 +123,21 @@ void write_samples(const SampleOptions& options, const Model& model, const at::T
 
 int sample(SampleOptions options) {
   watch_interrupts();
+  if (is_stack_file(options.model)) {
+    require(options.plan.sampler.name == "gibbs" && !options.diagnose && options.plan.per_chain <= 1,
+            "--sampler, --per-chain and --diagnose are about one machine, and {} is a belief net; its layer-1, "
+            "layer-2, … are "
+            "runs of one machine each",
+            options.model);
+    return sample_stack({.model = options.model,
+                         .out = options.out.empty() ? "samples.png" : options.out,
+                         .count = options.asked.value_or(100),
+                         .sweeps = options.plan.sweeps,
+                         .means = options.plan.means,
+                         .clamp = options.clamp,
+                         .seed = options.plan.seed,
+                         .json = options.common.json});
+  }
   Model model = read_model(options.model);
   model.machine = model.machine.to(find_device(options.common.device));
   const BoltzmannMachine& machine = model.machine;

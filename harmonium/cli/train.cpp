@@ -9,6 +9,7 @@
 #include "harmonium/cli/training_session.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/training/files/net_run.h"
 
 namespace harmonium::cli {
 
@@ -44,13 +45,17 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           "another folder",
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "snapshots", "evaluating", "pretraining", "metrics.jsonl", "model.safetensors",
-                           "report.html", "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "config.toml"})
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
+                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "start.safetensors",
+                           "pretraining", "config.toml"})
     fs::remove_all(folder / name);
+  for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
+  }
 }
 
 // What follows the visible units: " – 100", " – 500 – 1000", ", all joined".
 std::string hidden_in_words(const RunConfig& config) {
+  if (config.layers == "none" && trains_net(config)) return "";
   if (config.layers == "none") return config.hidden == "none" ? ", all joined" : " – " + config.hidden;
   std::string text;
   std::istringstream layers(config.layers);
@@ -58,23 +63,24 @@ std::string hidden_in_words(const RunConfig& config) {
   return text;
 }
 
-int train(const TrainOptions& options) {
-  RunConfig config = options.config.resolve(options.file);
+}  // namespace
+
+int begin_run(RunConfig config, const std::string& out, bool overwrite, const CommonOptions& common) {
   (void)find_device(config.device);  // before data are read
   const RunData data = resolve(config);
   check_config(config, data);  // before anything is written or removed
   if (config.track != "none") (void)open_tracking_data(config, data);
-  const fs::path folder = options.out.empty() ? free_folder(config.data) : fs::path(options.out);
-  prepare_folder(folder, options.overwrite);
-  if (!options.common.json)
+  const fs::path folder = out.empty() ? free_folder(config.data) : fs::path(out);
+  prepare_folder(folder, overwrite);
+  if (!common.json)
     fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}{}; {}, {}{}\n", data.train.rows(), config.data,
                data.train.columns(), config.binarize, config.visible, hidden_in_words(config),
-               config.objective == "discriminative" ? config.objective : config.gradient, config.optimizer,
-               config.device == "cpu" ? "" : "; on " + config.device);
-  return run_and_report(folder, config, data, options.common);
+               trains_net(config)                     ? config.loss
+               : config.objective == "discriminative" ? config.objective
+                                                      : config.gradient,
+               config.optimizer, config.device == "cpu" ? "" : "; on " + config.device);
+  return run_and_report(folder, config, data, common);
 }
-
-}  // namespace
 
 void add_train(CLI::App& app) {
   auto options = std::make_shared<TrainOptions>();
@@ -85,8 +91,14 @@ void add_train(CLI::App& app) {
                                   "  harmonium train --data digits --track ais --out runs/watched\n"
                                   "  harmonium train --data mnist --hidden 500 --device cuda\n"
                                   "  harmonium train --data digits --model dbm --layers 100,50\n"
+                                  "  harmonium train --data mnist --model dbn --layers 500,500,2000\n"
+                                  "  harmonium train --data mnist:fit --model mlp --layers 500,500 --dropout 0.5\n"
+                                  "  harmonium train --data mnist:fit --model autoencoder --layers 500,250,30\n"
                                   "  harmonium train recipe.toml --seed 7\n",
-                                  options->common, [options] { return train(*options); });
+                                  options->common, [options] {
+                                    return begin_run(options->config.resolve(options->file), options->out,
+                                                     options->overwrite, options->common);
+                                  });
   command->add_option("config", options->file, "TOML file with any of the options below (its keys: with _ for -)");
   options->config.declare(*command);
   command->add_option("--out", options->out, "run folder (default: runs/NAME-1, -2, …)");

@@ -7,6 +7,7 @@
 #include "harmonium/cli/tracking.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/run_report.h"
+#include "harmonium/training/files/stack_run.h"
 
 namespace harmonium::cli {
 
@@ -20,6 +21,8 @@ std::string watch_line(const std::map<std::string, double>& metrics, std::string
   };
   if (const auto it = metrics.find("classification_error"); it != metrics.end())
     text += fmt::format("{}error {:.2f} %", text.empty() ? "" : "  ", 100 * it->second);
+  add("loss", "loss", "{:.4f}");
+  add("validation_loss", "valid", "{:.4f}");
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
   add("reconstruction_error", "rec", "{:.2f}");
@@ -87,7 +90,7 @@ RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& c
   hooks.snapshot = [&](const std::filesystem::path& path) {
     if (tracker) tracker->add(path);
   };
-  RunResult result = run_training(folder, config, to_toml(config), data, hooks);
+  RunResult result = run_training(folder, config, to_toml, data, hooks);
   bar.reset();
   if (tracker && result.finished) finish_tracking(*tracker, folder);
   return result;
@@ -97,8 +100,11 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
                    const CommonOptions& common) {
   const RunResult result = train_with_bar(folder, config, data, common, "training");
   if (!result.finished) {
-    fmt::print(stderr, "interrupted after update {} of {}; all is saved. To go on:\n  harmonium resume {}\n",
-               result.updates, config.updates, folder.string());
+    const bool pretraining = config.pretrain != "none" && !std::filesystem::exists(folder / "start.safetensors");
+    const std::int64_t each = pretraining ? config.pretrain_updates : config.updates;
+    const auto layers = static_cast<std::int64_t>(trains_stack(config) || pretraining ? count_stages(config) : 1);
+    fmt::print(stderr, "interrupted after update {} of {}{}; all is saved. To go on:\n  harmonium resume {}\n",
+               result.updates, layers * each, pretraining ? " for layers by themselves" : "", folder.string());
     return 130;
   }
   const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
@@ -125,7 +131,9 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  if (knows_labels(config))
+  if (config.model == "autoencoder")
+    fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judging_data(config.data));
+  else if (knows_labels(config))
     fmt::print("  next    harmonium classify {}\n", folder.string());
   else
     fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judging_data(config.data));

@@ -19,7 +19,11 @@ namespace harmonium::cli {
 [[nodiscard]] RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config,
                                        const RunData& data, const CommonOptions& common, const std::string& label);
 
-// The same, then the report and the closing words. Returns the exit code.
+// A new run: resolves and checks the configuration, makes the folder (where `out` is empty: runs/NAME-1, …), trains and
+// reports. Returns the exit code.
+int begin_run(RunConfig config, const std::string& out, bool overwrite, const CommonOptions& common);
+
+// Trains as above, then the report and the closing words. Returns the exit code.
 int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
                    const CommonOptions& common);
 

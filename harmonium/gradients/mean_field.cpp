@@ -64,8 +64,8 @@ Posterior infer(const BoltzmannMachine& machine, const State& data, const MeanFi
         q.means.layers[layer] = std::move(mean);
       }
     }
-    q.change = at::stack(changes).max().item<double>();
-    if (blocks.size() < 2 && options.damping == 0) q.change = 0;  // one block alone is at its best at once
+    q.change = changes.empty() ? 0 : at::stack(changes).max().item<double>();  // empty: nothing is hidden
+    if (blocks.size() < 2 && options.damping == 0) q.change = 0;               // one block alone is at its best at once
     if (q.converged(options)) break;
   }
   return q;

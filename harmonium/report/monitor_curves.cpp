@@ -8,6 +8,12 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "Share of the watched rows that the model takes for another class: validation rows where there are any, else "
        "training rows.",
        true},
+      {"loss", "Training loss", "nats or squared error per row",
+       "Mean loss of the batches since the line before, dropout included: of parameters as they were then, not of the "
+       "averaged ones."},
+      {"validation_loss", "Validation loss", "nats or squared error per row",
+       "Of all validation rows under the averaged parameters. Where it rises while the training loss falls, the net "
+       "learns rows by heart."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},
@@ -41,6 +47,17 @@ Series monitor_series(const MonitorCurve& curve, const std::string& name, const 
     series.y.push_back(value->second);
   }
   return series;
+}
+
+std::vector<Chart> monitor_charts(const std::vector<MetricsRow>& rows) {
+  std::vector<Chart> charts;
+  for (const MonitorCurve& curve : monitor_curves()) {
+    Series series = monitor_series(curve, curve.title, rows);
+    if (series.x.empty()) continue;
+    charts.push_back(monitor_chart(curve));
+    charts.back().series.push_back(std::move(series));
+  }
+  return charts;
 }
 
 }  // namespace harmonium

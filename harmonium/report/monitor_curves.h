@@ -21,4 +21,7 @@ struct MonitorCurve {
 [[nodiscard]] Series monitor_series(const MonitorCurve& curve, const std::string& name,
                                     const std::vector<MetricsRow>& rows);
 
+// All of them that the rows have values of.
+[[nodiscard]] std::vector<Chart> monitor_charts(const std::vector<MetricsRow>& rows);
+
 }  // namespace harmonium

@@ -10,27 +10,19 @@
 #include "harmonium/report/confusion.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
+#include "harmonium/report/net_report.h"
+#include "harmonium/report/stack_report.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/evaluation.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/net_file.h"
 #include "harmonium/training/files/snapshots.h"
 
 namespace harmonium {
 
 namespace {
-
-std::vector<Chart> charts_of(const std::vector<MetricsRow>& rows) {
-  std::vector<Chart> charts;
-  for (const MonitorCurve& curve : monitor_curves()) {
-    Series series = monitor_series(curve, curve.title, rows);
-    if (series.x.empty()) continue;
-    charts.push_back(monitor_chart(curve));
-    charts.back().series.push_back(std::move(series));
-  }
-  return charts;
-}
 
 std::string title_of(const std::string& kind) {
   if (kind == "classification_rbm") return "Classification RBM";
@@ -133,6 +125,8 @@ Gallery class_samples(const BoltzmannMachine& machine, ImageShape shape) {
 }  // namespace
 
 ReportContent run_report(const std::filesystem::path& folder, const Dataset& train) {
+  if (is_net_file(folder)) return net_report(folder, train);
+  if (is_stack_file(folder)) return stack_report(folder, train);
   const Model model = read_model(folder);
   const std::vector<MetricsRow> rows = MetricsLog(folder / "metrics.jsonl").read();
   const auto loaded = read_checkpoint(folder / "checkpoint");
@@ -193,7 +187,7 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   for (Chart& chart : likelihood_charts({compared_run(folder, "")}))
     if (std::ranges::any_of(chart.series, [](const Series& series) { return series.x.size() > 1; }))
       content.charts.push_back(std::move(chart));
-  for (Chart& chart : charts_of(rows)) content.charts.push_back(std::move(chart));
+  for (Chart& chart : monitor_charts(rows)) content.charts.push_back(std::move(chart));
 
   if (model.machine.unit(0).width() >= 4) {
     content.galleries.push_back(filters(model.machine, shape, 96));
@@ -206,7 +200,8 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
              "Visible probabilities after 500 Gibbs sweeps of the chains that training left, under the averaged model.",
          .picture = tile_images(samples, shape)});
     if (model.machine.observed().size() == 2) content.galleries.push_back(class_samples(model.machine, shape));
-    if (train.rows() > 0) {
+    // A layer of a stack has learnt what the layers below make of the data.
+    if (train.rows() > 0 && train.columns() == model.machine.unit(0).width()) {
       const at::Tensor chosen =
           permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
       content.galleries.push_back({.id = "data",

@@ -21,9 +21,12 @@ struct RunConfig {
   std::string hidden = "100";
   std::string layers = "none";
   std::string labels = "none";
-  double initial_weights = 0.01;
+  std::string activation = "auto";
+  std::string code = "linear";
+  std::string start = "none";
   std::string pretrain = "none";
   std::int64_t pretrain_updates = 0;
+  double initial_weights = 0.01;
 
   std::string objective = "generative";
   double generative_weight = 0.01;
@@ -54,7 +57,11 @@ struct RunConfig {
   std::int64_t updates = 10'000;
   std::int64_t batch = 100;
   double averaging = 100;
-  std::string keep = "last";
+  std::string keep = "auto";
+  std::string loss = "auto";
+  double dropout = 0;
+  double dropout_inputs = 0;
+  std::int64_t patience = 0;
 
   std::int64_t log_every = 0;
   std::int64_t checkpoint_every = 1000;
@@ -84,23 +91,38 @@ struct RunConfig {
         "model", self.model,
         "rbm; classification_rbm (joint model of data and label); mrf (no hidden units, every visible unit joined to "
         "every other; softmax units: a Potts model); semi_restricted (an rbm with joined visible units); dbm (deep "
-        "Boltzmann machine: hidden layers one above the other, see layers)");
+        "Boltzmann machine: hidden layers one above the other, see layers); dbn (deep belief net: a stack of rbms, "
+        "trained one after the other); classification_dbn (the label beside the units of its last but one layer); mlp "
+        "(feed-forward classifier; without "
+        "layers: "
+        "logistic regression); autoencoder (its last layer is the code)");
     visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("layers", self.layers,
-            "dbm: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for hidden");
+            "dbm, dbn: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for "
+            "hidden; mlp, "
+            "autoencoder: numbers of units");
     visitor("labels", self.labels,
             "dbm: none, or top (a layer that holds the label is joined to the topmost hidden one)");
-    visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
-    visitor("pretrain", self.pretrain, "dbm: learn its layers one by one, as RBMs, before all together: rbm; none");
+    visitor("activation", self.activation,
+            "mlp, autoencoder: what hidden layers compute: logistic, relu, linear; auto: relu, or what start says");
+    visitor("code", self.code, "autoencoder: what the layer of the code computes: linear, logistic, relu");
+    visitor("start", self.start,
+            "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; see "
+            "`harmonium finetune`");
+    visitor(
+        "pretrain", self.pretrain,
+        "dbm, mlp, autoencoder: learn layers one by one before all together: rbm; mlp: also autoencoder, supervised; "
+        "none");
     visitor("pretrain_updates", self.pretrain_updates, "pretrain: updates for each layer (0: as many as updates)");
+    visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "
             "(log p(label | data)) and hybrid (that plus generative_weight times the first)");
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient,
             "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact");
-    visitor("particles", self.particles, "persistent chains (0: as many as the batch)");
+    visitor("particles", self.particles, "persistent chains (0: as many as the batch; dbm: at least 500)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final,
             "sweeps per update at the end, grown to geometrically (0: as at the start)");
@@ -110,7 +132,7 @@ struct RunConfig {
     visitor(
         "optimizer", self.optimizer,
         "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: "
-        "fang, or centering where there are no chains to look at");
+        "fang, or centering where there are no chains to look at; mlp, autoencoder: adam (auto), sgd");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
@@ -132,8 +154,16 @@ struct RunConfig {
     visitor("batch", self.batch, "rows per update");
     visitor("averaging", self.averaging, "time-scale in updates of the averaged model (1: none)");
     visitor("keep", self.keep,
-            "classification_rbm: the averaged model to write at the end: last, or best (lowest classification error of "
-            "all validation rows at any line of metrics)");
+            "the averaged model to write at the end: last, or best (the lowest error of all validation rows at any "
+            "line of metrics; for models that know classes, and autoencoders); auto: best for nets with validation "
+            "data, else last");
+    visitor("loss", self.loss,
+            "mlp, autoencoder: what to minimize: cross_entropy (of classes), bernoulli (−log p of a reconstruction), "
+            "squared; auto: by what the net puts out");
+    visitor("dropout", self.dropout, "mlp, autoencoder: share of hidden values left out of an update");
+    visitor("dropout_inputs", self.dropout_inputs, "mlp, autoencoder: share of inputs left out of an update");
+    visitor("patience", self.patience,
+            "mlp, autoencoder: stop after so many updates without a new best on validation data (0: never)");
     visitor("log_every", self.log_every, "updates between lines of metrics (0: about 200 lines in all)");
     visitor("checkpoint_every", self.checkpoint_every, "updates between checkpoints");
     visitor("checkpoint_minutes", self.checkpoint_minutes, "minutes between checkpoints, if that is sooner");

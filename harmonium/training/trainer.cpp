@@ -20,27 +20,6 @@ namespace {
 constexpr std::int64_t check_every = 10, check_every_on_device = 1000;
 constexpr double exploded = 1e4;  // natural parameters beyond this are certainties that nothing can move again
 
-NamedTensors with_prefix(const std::string& prefix, const NamedTensors& tensors) {
-  NamedTensors result;
-  for (const auto& [name, value] : tensors) result.emplace_back(prefix + name, value);
-  return result;
-}
-
-NamedTensors under_prefix(const std::string& prefix, const NamedTensors& tensors) {
-  NamedTensors result;
-  for (const auto& [name, value] : tensors)
-    if (name.starts_with(prefix)) result.emplace_back(name.substr(prefix.size()), value);
-  return result;
-}
-
-void copy_moments(Moments& target, const NamedTensors& source, const std::string& what) {
-  for (const auto& [name, value] : target.entries()) {
-    const at::Tensor& found = find_tensor(source, name, what);
-    require(found.sizes() == value.sizes(), "{}: tensor '{}' has the wrong shape", what, name);
-    at::Tensor(value).copy_(found);
-  }
-}
-
 }  // namespace
 
 Trainer::Trainer(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> negative_phase,

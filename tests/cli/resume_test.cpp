@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
         Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
+        Variant{"Classifier", {"--model", "mlp", "--hidden", "none", "--layers", "9,7", "--dropout", "0.3"}},
+        Variant{"Autoencoder",
+                {"--model", "autoencoder", "--hidden", "none", "--layers", "9,3", "--optimizer", "sgd", "--momentum",
+                 "0.9", "--keep", "last"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",
@@ -85,16 +89,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ResumePretrained : public Resume {
  protected:
-  // 40 updates of each of three RBMs come before the 60 of the deep machine.
-  [[nodiscard]] static Arguments pretrained_run(const std::string& out) {
+  // So many updates of each of three RBMs, which are counted together, come before the 60 of the deep machine.
+  [[nodiscard]] static Arguments pretrained_run(const std::string& out, const std::string& updates) {
     return small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", "6,5,4", "--pretrain", "rbm",
-                           "--pretrain-updates", "40", "--labels", "top", "--keep", "best"});
+                           "--pretrain-updates", updates, "--labels", "top", "--keep", "best"});
   }
 };
 
 TEST_F(ResumePretrained, GoesOnInTheMiddleOfAnRbm) {
-  succeed(pretrained_run("whole"));
-  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed")));
+  succeed(pretrained_run("whole", "40"));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed", "40")));
   EXPECT_FALSE(fs::exists(folder / "killed/checkpoint"));
   const std::string first = "killed/pretraining/layer-1";
   EXPECT_GT(checkpoints(first)[0]["update"], 0);
@@ -106,8 +110,8 @@ TEST_F(ResumePretrained, GoesOnInTheMiddleOfAnRbm) {
 }
 
 TEST_F(ResumePretrained, GoesOnAfterPretraining) {
-  succeed(pretrained_run("whole"));
-  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed"), 50));
+  succeed(pretrained_run("whole", "15"));
+  ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(pretrained_run("killed", "15"), 50));
   resume("killed");
   expect_equal_runs("whole", "killed");
 }

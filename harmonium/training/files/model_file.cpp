@@ -9,6 +9,7 @@
 #include "harmonium/data/formats/npz.h"
 #include "harmonium/data/formats/safetensors.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/training/files/model_header.h"
 
 namespace harmonium {
 
@@ -16,22 +17,20 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* format_name = "harmonium-model/1";
 constexpr const char* moments_prefix = "data_moments/";
 
-std::string describe_structure(const BoltzmannMachine& machine) {
+json describe_structure(const BoltzmannMachine& machine) {
   json structure;
   for (const Layer& layer : machine.layers())
     structure["layers"].push_back({{"name", layer.name}, {"unit", layer.unit->spec()}, {"observed", layer.observed}});
   structure["edges"] = json::array();
   for (const EdgeInfo& edge : machine.topology().edges)
     structure["edges"].push_back({machine.layers()[edge.lower].name, machine.layers()[edge.upper].name});
-  return structure.dump();
+  return structure;
 }
 
-BoltzmannMachine parse_structure(const std::string& text, at::ScalarType type, const std::string& where) {
+BoltzmannMachine parse_structure(const json& structure, at::ScalarType type, const std::string& where) {
   try {
-    const json structure = json::parse(text);
     std::vector<Layer> layers;
     std::vector<Edge> edges;
     for (const json& layer : structure.at("layers"))
@@ -41,14 +40,6 @@ BoltzmannMachine parse_structure(const std::string& text, at::ScalarType type, c
   } catch (const json::exception& error) {
     fail("{}: the description of the model's structure is damaged ({})", where, error.what());
   }
-}
-
-void set_parameter(BoltzmannMachine& machine, const std::string& name, const at::Tensor& value,
-                   const std::string& where) {
-  at::Tensor& target = machine.parameters()[name];
-  require(value.sizes() == target.sizes(), "{}: tensor '{}' does not have the shape its layers ask for", where, name);
-  require(at::isfinite(value).all().item<bool>(), "{}: tensor '{}' holds values that are not finite", where, name);
-  target.copy_(value);
 }
 
 std::optional<ImageShape> guess_image(std::int64_t columns) {
@@ -65,75 +56,127 @@ Model from_arrays(const NamedTensors& arrays, const std::string& where) {
           "{}: W is {} × {}, but visible_bias has {} and hidden_bias {} entries (W is visible × hidden)", where,
           weights.size(0), weights.size(1), visible.numel(), hidden.numel());
   Model model{make_rbm(format("bernoulli:{}", weights.size(0)), format("bernoulli:{}", weights.size(1)))};
-  set_parameter(model.machine, "visible_hidden.weights", weights, where);
-  set_parameter(model.machine, "visible.bias", visible.reshape({-1}), where);
-  set_parameter(model.machine, "hidden.bias", hidden.reshape({-1}), where);
+  copy_parameter(model.machine.parameters()["visible_hidden.weights"], "visible_hidden.weights", weights, where);
+  copy_parameter(model.machine.parameters()["visible.bias"], "visible.bias", visible.reshape({-1}), where);
+  copy_parameter(model.machine.parameters()["hidden.bias"], "hidden.bias", hidden.reshape({-1}), where);
   model.image = guess_image(weights.size(0));
   return model;
 }
 
-Model from_safetensors(std::string_view bytes, const std::string& where) {
-  const TensorFile file = parse_safetensors(bytes, where);
-  const auto metadata = [&](const std::string& key) {
-    const auto it = file.metadata.find(key);
-    require(it != file.metadata.end(), "{}: not a model of this program (metadata '{}' is missing)", where, key);
-    return it->second;
-  };
-  require(metadata("format") == format_name, "{}: model format '{}' is not known to this version", where,
-          metadata("format"));
-  require(!file.tensors.empty(), "{}: the model has no tensors", where);
-  Model model{parse_structure(metadata("structure"), at::kFloat, where)};
-  model.kind = metadata("kind");
+// Tensors of a machine, each with a prefix to its name.
+void pack_machine(TensorFile& file, const Model& model, const std::string& prefix) {
   for (const auto& [name, value] : model.machine.parameters().entries())
-    set_parameter(model.machine, name, find_tensor(file.tensors, name, where), where);
+    file.tensors.emplace_back(prefix + name, value);
+  const LayerSet observed = model.machine.observed();
+  for (std::size_t i = 0; i < model.data_moments.size(); ++i)
+    for (std::size_t j = 0; j < model.data_moments[i].size(); ++j)
+      file.tensors.emplace_back(prefix + moments_prefix + model.machine.topology().layers[observed[i]].parameters[j],
+                                model.data_moments[i][j]);
+}
+
+Model unpack_machine(const TensorFile& file, const json& structure, const std::string& prefix,
+                     const std::string& where) {
+  Model model{parse_structure(structure, at::kFloat, where)};
+  for (const auto& [name, value] : model.machine.parameters().entries())
+    copy_parameter(value, prefix + name, find_tensor(file.tensors, prefix + name, where), where);
   for (const std::size_t layer : model.machine.observed()) {
     std::vector<at::Tensor> moments;
     for (const std::string& name : model.machine.topology().layers[layer].parameters)
-      if (file.contains(moments_prefix + name)) moments.push_back(file.get(moments_prefix + name));
+      if (const std::string full = prefix + moments_prefix + name; file.contains(full))
+        moments.push_back(file.get(full));
     if (!moments.empty()) model.data_moments.push_back(std::move(moments));
   }
-  for (const auto& [key, value] : file.metadata) {
-    long long height = 0, width = 0;
-    if (key.starts_with("note."))
-      model.notes[key.substr(5)] = value;
-    else if (key == "image" && std::sscanf(value.c_str(), "%lldx%lld", &height, &width) == 2)
-      model.image = ImageShape{height, width};
-  }
-  const std::int64_t width = model.machine.unit(model.machine.observed().front()).width();
-  if (model.image && model.image->height * model.image->width != width) model.image.reset();
   return model;
+}
+
+std::string machine_prefix(std::size_t place) { return format("machine{}/", place + 1); }
+
+Model from_safetensors(std::string_view bytes, const std::string& where) {
+  const TensorFile file = parse_safetensors(bytes, where);
+  ModelHeader header = get_header(file, where);
+  require(
+      !header.structure.is_object() || !header.structure.contains("net"),
+      "{} is a feed-forward net ({}), not a Boltzmann machine; `harmonium classify`, `encode` and `reconstruct` take "
+      "nets",
+      where, header.kind);
+  require(!header.structure.is_object() || !header.structure.contains("stack"),
+          "{} is a stack of machines ({}), not one machine; `harmonium sample`, `evaluate`, `classify`, `encode`, "
+          "`reconstruct` and `finetune` take stacks, and its layer-1, layer-2, … are runs of one machine each",
+          where, header.kind);
+  Model model = unpack_machine(file, header.structure, "", where);
+  model.kind = header.kind;
+  forget_other_image(header, model.machine.unit(model.machine.observed().front()).width());
+  model.image = header.image;
+  model.notes = std::move(header.notes);
+  return model;
+}
+
+bool describes_stack(const ModelHeader& header) {
+  return header.structure.is_object() && header.structure.contains("stack");
 }
 
 }  // namespace
 
 void write_model(const std::filesystem::path& path, const Model& model) {
   TensorFile file;
-  for (const auto& [name, value] : model.machine.parameters().entries()) file.tensors.emplace_back(name, value);
-  const LayerSet observed = model.machine.observed();
-  for (std::size_t i = 0; i < model.data_moments.size(); ++i)
-    for (std::size_t j = 0; j < model.data_moments[i].size(); ++j)
-      file.tensors.emplace_back(moments_prefix + model.machine.topology().layers[observed[i]].parameters[j],
-                                model.data_moments[i][j]);
-  file.metadata = {{"format", format_name}, {"structure", describe_structure(model.machine)}, {"kind", model.kind}};
-  if (model.image) file.metadata["image"] = format("{}x{}", model.image->height, model.image->width);
-  for (const auto& [key, value] : model.notes) file.metadata["note." + key] = value;
+  pack_machine(file, model, "");
+  set_header(
+      file,
+      {.kind = model.kind, .structure = describe_structure(model.machine), .image = model.image, .notes = model.notes});
   write_safetensors(path, file);
 }
 
 Model read_model(const std::filesystem::path& path) {
-  require(std::filesystem::exists(path), "there is no model at {}; give a run folder, a .safetensors or an .npz file",
-          path.string());
-  if (std::filesystem::is_directory(path)) {
-    const auto file = path / "model.safetensors";
-    require(std::filesystem::exists(file),
-            "{} holds no model.safetensors: it is not a run folder, or its run has not finished "
-            "(`harmonium resume {}` goes on with it)",
-            path.string(), path.string());
-    return read_model(file);
+  const std::filesystem::path source = model_file_of(path);
+  const std::string bytes = read_file(source);
+  if (bytes.starts_with("PK")) return from_arrays(read_npz(source), source.string());
+  return from_safetensors(bytes, source.string());
+}
+
+MachineStack StackModel::stack() const {
+  MachineStack stack;
+  for (const Model& each : machines) stack.push_back(each.machine);
+  return stack;
+}
+
+void write_stack(const std::filesystem::path& path, const StackModel& model) {
+  TensorFile file;
+  json structure;
+  for (std::size_t i = 0; i < model.machines.size(); ++i) {
+    pack_machine(file, model.machines[i], machine_prefix(i));
+    structure["stack"].push_back(describe_structure(model.machines[i].machine));
   }
-  const std::string bytes = read_file(path);
-  if (bytes.starts_with("PK")) return from_arrays(read_npz(path), path.string());
-  return from_safetensors(bytes, path.string());
+  set_header(file, {.kind = model.kind, .structure = structure, .image = model.image, .notes = model.notes});
+  write_safetensors(path, file);
+}
+
+StackModel read_stack_model(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  const std::string where = source.string();
+  const TensorFile file = parse_safetensors(read_file(source), where);
+  ModelHeader header = get_header(file, where);
+  require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
+  StackModel model{.machines = {}, .kind = header.kind};
+  const json& stack = header.structure.at("stack");
+  require(stack.is_array() && !stack.empty(), "{}: the description of the stack's machines is damaged", where);
+  for (std::size_t i = 0; i < stack.size(); ++i)
+    model.machines.push_back(unpack_machine(file, stack[i], machine_prefix(i), where));
+  try {
+    require_stack(model.stack());
+  } catch (const Error& error) {
+    fail("{}: {}", where, error.what());
+  }
+  forget_other_image(header, model.machines.front().machine.unit(0).width());
+  model.image = header.image;
+  model.notes = std::move(header.notes);
+  return model;
+}
+
+bool is_stack_file(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  const std::string bytes = read_file(source);
+  return !bytes.starts_with("PK") &&
+         describes_stack(get_header(parse_safetensors(bytes, source.string()), source.string()));
 }
 
 }  // namespace harmonium

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harmonium/data/dataset.h"
-#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/belief_net.h"
 
 namespace harmonium {
 
@@ -28,5 +28,21 @@ void write_model(const std::filesystem::path& path, const Model& model);
 // `path` is a run folder (its model.safetensors), a .safetensors file of ours, or an .npz with W (visible × hidden),
 // visible_bias and hidden_bias, read as a binary RBM. What it is is told by its content.
 [[nodiscard]] Model read_model(const std::filesystem::path& path);
+
+// A stack of machines (models/belief_net.h) on disk: the same for each of them in one file, tensors named
+// "machine1/visible.bias", … from the bottom up.
+struct StackModel {
+  std::vector<Model> machines;  // their notes and pictures are not kept
+  std::string kind = "dbn";     // or "classification_dbn"
+  std::optional<ImageShape> image = std::nullopt;
+  std::map<std::string, std::string> notes = {};
+
+  [[nodiscard]] MachineStack stack() const;
+};
+
+void write_stack(const std::filesystem::path& path, const StackModel& model);
+[[nodiscard]] StackModel read_stack_model(const std::filesystem::path& path);
+// Whether that is the file of a stack; fails where it is the file of no model.
+[[nodiscard]] bool is_stack_file(const std::filesystem::path& path);
 
 }  // namespace harmonium

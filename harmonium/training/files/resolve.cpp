@@ -6,8 +6,10 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
+#include "harmonium/training/files/stack_run.h"
 
 namespace harmonium {
 
@@ -51,10 +53,15 @@ void resolve_layers(RunConfig& config) {
           "--labels top puts a label layer upon a dbm, and this is --model {}; an rbm with labels is --model "
           "classification_rbm",
           config.model);
+  if (trains_net(config)) return;
+  if (trains_stack(config)) {
+    resolve_stack(config);
+    return;
+  }
   if (config.model != "dbm") {
     require(config.layers == "none",
             "--layers {} is about hidden layers one above the other, and --model {} has none; "
-            "add --model dbm, or use --hidden",
+            "add --model dbm (or dbn, mlp, autoencoder), or use --hidden",
             config.layers, config.model);
     return;
   }
@@ -63,6 +70,8 @@ void resolve_layers(RunConfig& config) {
   require(config.hidden == RunConfig().hidden || config.hidden == "none",
           "--hidden {}: a dbm has several hidden layers; give them all by --layers", config.hidden);
   config.hidden = "none";
+  require(config.pretrain == "none" || config.pretrain == "rbm",
+          "--pretrain {}: a dbm is pretrained by rbm, or not at all (none)", config.pretrain);
   if (config.pretrain != "none" && config.pretrain_updates == 0) config.pretrain_updates = config.updates;
 }
 
@@ -78,10 +87,6 @@ void check_numbers(const RunConfig& config) {
   };
   at_least("--updates", config.updates, 1);
   at_least("--pretrain-updates", config.pretrain_updates, 0);
-  require(config.pretrain == "none" || config.pretrain == "rbm", "--pretrain {}: there are none and rbm",
-          config.pretrain);
-  require(config.pretrain != "none" || config.pretrain_updates == 0, "--pretrain-updates {} without --pretrain",
-          config.pretrain_updates);
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
   at_least("--sweeps-final", config.sweeps_final, 0);
@@ -135,12 +140,25 @@ void check_numbers(const RunConfig& config) {
           config.seed);
 }
 
+void resolve_optimizer(RunConfig& config) {
+  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
+  if (config.optimizer == "auto")
+    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
+                           ? "centering"
+                           : "fang";
+  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
+          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
+}
+
 }  // namespace
 
 RunData resolve(RunConfig& config) {
-  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted", "dbm"};
+  const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted",   "dbm",
+                                           "mlp", "autoencoder",        "dbn", "classification_dbn"};
   require(std::ranges::find(models, config.model) != models.end(),
-          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm", config.model);
+          "unknown model '{}'; there are: rbm, classification_rbm, mrf, semi_restricted, dbm, dbn, classification_dbn, "
+          "mlp, autoencoder",
+          config.model);
   require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
           "unknown objective '{}'; there are: {}", config.objective, names_of(objectives()));
   require(config.objective == "generative" || config.model == "classification_rbm",
@@ -151,6 +169,7 @@ RunData resolve(RunConfig& config) {
   data.train = open_dataset(config.data, options);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
   if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  if (config.keep == "auto") config.keep = trains_net(config) && data.valid.rows() > 0 ? "best" : "last";
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "--keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
           "give other validation data",
@@ -167,22 +186,25 @@ RunData resolve(RunConfig& config) {
   }
   if (config.model == "mrf") config.hidden = "none";
   resolve_layers(config);
+  if (trains_net(config) && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
 
-  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
-  if (config.optimizer == "auto")
-    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
-                           ? "centering"
-                           : "fang";
-  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
-          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
+  if (trains_net(config)) {
+    resolve_net(config);
+  } else {
+    require_no_net_options(config);
+    resolve_optimizer(config);
+  }
   const Rates rates =
       config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
-  if (config.particles == 0) config.particles = config.batch;
+  // Covariances between all layers of a deep machine from a hundred chains are noise that fang may follow.
+  constexpr std::int64_t least_of_deep = 500;
+  if (config.particles == 0)
+    config.particles = config.model == "dbm" ? std::max(config.batch, least_of_deep) : config.batch;
   if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
   return data;
 }

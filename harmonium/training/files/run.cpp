@@ -1,14 +1,12 @@
 #include "harmonium/training/files/run.h"
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <sstream>
 #include <utility>
 
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
-#include "harmonium/core/tensor_pool.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/exact.h"
@@ -18,8 +16,10 @@
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/files/chain_pretraining.h"
 #include "harmonium/training/files/checkpoint.h"
-#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/files/net_run.h"
+#include "harmonium/training/files/run_loop.h"
 #include "harmonium/training/files/snapshots.h"
+#include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/trainer.h"
 
@@ -27,10 +27,7 @@ namespace harmonium {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
   if (!knows_labels(config)) return 0;
@@ -42,7 +39,9 @@ std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
 // Streams of the run's seed, by purpose.
 enum : std::uint64_t { initial_stream = 1, batch_stream = 2, update_stream = 3, monitor_stream = 4 };
 
-Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine) {
+// `chains` are what a negative phase would have saved; empty: it begins as it does.
+Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
+                     const NamedTensors& chains = {}) {
   const Key key(config.seed);
   BatchStream batches(data.train,
                       {.batch = config.batch,
@@ -56,6 +55,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                                                               .rungs = config.rungs,
                                                               .fast_rate = config.fast_rate,
                                                               .fast_decay = config.fast_decay});
+  if (!chains.empty()) negative_phase->restore(chains);
   negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
   const StepOptions step{.rate_bias = config.rate_bias,
@@ -71,25 +71,6 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                                .sparsity = {.target = config.sparsity_target, .cost = config.sparsity_cost}};
   return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
 }
-
-// Updates per second over the last few seconds.
-class Speedometer {
- public:
-  void tick(std::int64_t update, double seconds) {
-    if (seconds - seconds_ < 0.5 && rate_ > 0) return;
-    if (seconds > seconds_ && update > update_) {
-      const double now = static_cast<double>(update - update_) / (seconds - seconds_);
-      rate_ = rate_ > 0 ? 0.7 * rate_ + 0.3 * now : now;
-    }
-    update_ = update;
-    seconds_ = seconds;
-  }
-  [[nodiscard]] double rate() const { return rate_; }
-
- private:
-  std::int64_t update_ = 0;
-  double seconds_ = 0, rate_ = 0;
-};
 
 bool is_deep(const RunConfig& config) { return config.model == "dbm"; }
 bool has_hidden(const RunConfig& config) { return config.model != "mrf" && !is_deep(config); }
@@ -148,9 +129,19 @@ std::vector<std::string> chain_specs(const RunConfig& config) {
   return specs;
 }
 
-bool knows_labels(const RunConfig& config) { return config.model == "classification_rbm" || config.labels == "top"; }
+bool knows_labels(const RunConfig& config) {
+  return config.model == "classification_rbm" || config.model == "classification_dbn" || config.model == "mlp" ||
+         config.labels == "top";
+}
 
 double products_per_update(const RunConfig& config) {
+  if (trains_net(config)) return net_products_per_update(config);
+  if (trains_stack(config)) {
+    double most = 0;
+    for (std::size_t i = 0; i < count_stages(config); ++i)
+      most = std::max(most, products_per_update(stage_config(config, i)));
+    return most;
+  }
   const std::int64_t visible = make_unit(config.visible)->width();
   std::int64_t weights = has_hidden(config) ? visible * make_unit(unit_spec(config.hidden))->width() : 0;
   if (is_deep(config))
@@ -200,15 +191,20 @@ Model initial_model(const RunConfig& config, const RunData& data) {
 void check_config(const RunConfig& config, const RunData& data) {
   (void)find_device(config.device);
   (void)parse_precision(config.precision);
+  if (trains_net(config)) {
+    check_net_config(config, data);
+    return;
+  }
+  if (trains_stack(config)) {
+    check_stack_config(config, data);
+    return;
+  }
   const BoltzmannMachine machine = initial_model(config, data).machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
           "--{} {} there are more; use fewer units, or --gradient pcd",
           enumeration_bits, config.visible, is_deep(config) ? "layers" : "hidden",
           is_deep(config) ? config.layers : config.hidden);
-  require(config.pretrain == "none" || is_deep(config),
-          "--pretrain {} trains an RBM for each layer of a deep machine, and --model {} is none; add --model dbm",
-          config.pretrain, config.model);
   if (config.pretrain != "none") (void)pretraining_rbms(chain_specs(config));
   if (is_deep(config))
     require(
@@ -241,128 +237,92 @@ void check_config(const RunConfig& config, const RunData& data) {
   (void)make_trainer(config, data, machine);  // finds what else is wrong
 }
 
-RunResult run_training(const fs::path& folder, const RunConfig& config, const std::string& config_text,
+namespace {
+
+// A Boltzmann machine under training, as the loop sees it.
+class MachineRun final : public Trainee {
+ public:
+  MachineRun(const RunConfig& config, const RunData& data, Model model, const NamedTensors& chains)
+      : model_(std::move(model)),
+        trainer_(make_trainer(config, data, model_.machine.to(find_device(config.device)), chains)),
+        monitor_(data.train, data.valid, data.binarization, classes_of(config, data.train),
+                 Key(config.seed).fold_in(monitor_stream).bits()) {
+    // The monitor's few hundred rows would choose by luck.
+    if (config.keep == "best") all_valid_.emplace(data.valid, data.binarization);
+    valid_rows_ = data.valid.rows();
+  }
+
+  void step() override { trainer_.step(); }
+  [[nodiscard]] std::int64_t update() const override { return trainer_.update(); }
+  [[nodiscard]] bool finished() const override { return trainer_.finished(); }
+  void check() const override { trainer_.check(); }
+  void wait() const override { trainer_.wait(); }
+  [[nodiscard]] std::vector<std::string> take_notes() override { return trainer_.take_notes(); }
+
+  [[nodiscard]] std::map<std::string, double> measure() override {
+    std::map<std::string, double> metrics = monitor_.measure(trainer_.averaged());
+    if (all_valid_) {
+      metrics["classification_error"] = all_valid_->measure(trainer_.averaged());
+      best_.observe(trainer_.averaged().parameters(), metrics["classification_error"], trainer_.update());
+    }
+    if (trainer_.update() > 0) metrics["gradient_norm"] = trainer_.gradient_norm();
+    metrics["epoch"] = trainer_.epoch();
+    return metrics;
+  }
+
+  [[nodiscard]] NamedTensors state() const override {
+    NamedTensors tensors = trainer_.state();
+    for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
+    return tensors;
+  }
+  void restore(std::int64_t update, const NamedTensors& tensors) override {
+    trainer_.restore(update, tensors);
+    best_.restore(tensors, trainer_.machine().parameters());
+  }
+
+  fs::path keep_snapshot(const fs::path& folder, double seconds) override {
+    Model snapshot = model_;
+    snapshot.machine = trainer_.averaged();
+    return write_snapshot(folder, snapshot, trainer_.update(), seconds);
+  }
+  std::int64_t write_final(const fs::path& file, const RunHooks& hooks) override {
+    const std::int64_t kept = best_.empty() ? trainer_.update() : best_.update();
+    model_.machine = trainer_.averaged();
+    model_.notes["updates"] = std::to_string(kept);
+    if (!best_.empty()) {
+      model_.machine = model_.machine.with_parameters(best_.parameters());
+      hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified", kept,
+                           100 * best_.error(), valid_rows_));
+    }
+    write_model(file, model_);
+    return kept;
+  }
+
+ private:
+  Model model_;
+  Trainer trainer_;
+  Monitor monitor_;
+  std::optional<ClassificationError> all_valid_;
+  std::int64_t valid_rows_ = 0;
+  BestModel best_;
+};
+
+}  // namespace
+
+RunResult run_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
                        const RunData& data, const RunHooks& hooks) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
-  const fs::path checkpoints = folder / "checkpoint";
-  for (const fs::path& each : {folder, checkpoints, folder / "snapshots"}) remove_unfinished_files(each);
-  const auto loaded = read_checkpoint(checkpoints);
-  Model model = initial_model(config, data);
-  double seconds_before = 0;
-  if (!loaded && !config_text.empty()) write_file_atomically(folder / "config.toml", config_text);
-  if (!loaded && config.pretrain != "none") {
-    const std::optional<PretrainedMachine> pretrained = pretrain_chain(folder, config, data, hooks);
-    if (!pretrained) return {.updates = 0};
-    // A label layer is not pretrained, and starts as it would have.
-    for (const auto& [name, value] : pretrained->machine.parameters().entries())
-      model.machine.parameters()[name].copy_(value);
-    seconds_before = pretrained->seconds;
-  }
+  if (trains_net(config)) return run_net_training(folder, config, config_text, data, hooks);
+  if (trains_stack(config)) return run_stack_training(folder, config, config_text, data, hooks);
   set_device_precision(parse_precision(config.precision));
-  Trainer trainer = make_trainer(config, data, model.machine.to(find_device(config.device)));
-  const Monitor monitor(data.train, data.valid, data.binarization, classes_of(config, data.train),
-                        Key(config.seed).fold_in(monitor_stream).bits());
-  // The monitor's few hundred rows would choose by luck.
-  std::optional<ClassificationError> all_valid;
-  if (config.keep == "best") all_valid.emplace(data.valid, data.binarization);
-  BestModel best;
-  const MetricsLog log(folder / "metrics.jsonl");
-  std::map<std::string, double> metrics;
-
-  if (loaded) {
-    if (!loaded->warning.empty())
-      hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
-    trainer.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
-    best.restore(loaded->checkpoint.tensors, trainer.machine().parameters());
-    seconds_before = loaded->checkpoint.seconds;
-    log.truncate_after(trainer.update());
-    for (const MetricsRow& row : log.read()) metrics = row.values;
-  } else {
-    log.truncate_after(-1);
+  Model model = initial_model(config, data);
+  NamedTensors chains;
+  if (config.pretrain != "none" && !read_checkpoint(folder / "checkpoint")) {
+    const RunResult before = pretrain_chain(model.machine, folder, config, config_text, data, hooks);
+    if (!before.finished) return before;
+    chains = chains_of_pretrained(model.machine, config, data);
   }
-
-  trim_tensor_pool();  // what preparations took
-
-  // The clock runs for updates only: measuring and saving are not training.
-  double seconds = seconds_before;
-  Clock::time_point last_save = Clock::now();
-  std::int64_t saved_update = trainer.update();
-  const auto save = [&] {
-    trainer.check();  // never over a good checkpoint with a bad one
-    NamedTensors tensors = trainer.state();
-    for (auto& entry : best.state()) tensors.push_back(std::move(entry));
-    write_checkpoint(checkpoints, {.update = trainer.update(), .seconds = seconds, .tensors = std::move(tensors)});
-    last_save = Clock::now();
-    saved_update = trainer.update();
-  };
-  const auto measure = [&] {
-    metrics = monitor.measure(trainer.averaged());
-    if (all_valid) {
-      metrics["classification_error"] = all_valid->measure(trainer.averaged());
-      best.observe(trainer.averaged().parameters(), metrics["classification_error"], trainer.update());
-    }
-    if (trainer.update() > 0) metrics["gradient_norm"] = trainer.gradient_norm();
-    metrics["epoch"] = trainer.epoch();
-    log.append({.update = trainer.update(), .seconds = seconds, .values = metrics});
-  };
-
-  const std::vector<std::int64_t> snapshots = snapshot_updates(config.snapshots, config.updates);
-  const auto keep_snapshot = [&] {
-    trainer.check();
-    Model snapshot = model;
-    snapshot.machine = trainer.averaged();
-    hooks.snapshot(write_snapshot(folder, snapshot, trainer.update(), seconds));
-  };
-
-  Speedometer speed;
-  if (trainer.update() == 0) measure();
-  while (!trainer.finished()) {
-    const Clock::time_point start = Clock::now();
-    trainer.step();
-    // Work that a device has begun is training as well, and must not be done on the time of what comes below.
-    const auto pauses = [&](std::int64_t at) {
-      return at % config.log_every == 0 || at % config.checkpoint_every == 0 || trainer.finished() ||
-             std::ranges::binary_search(snapshots, at);
-    };
-    if (pauses(trainer.update())) trainer.wait();
-    seconds += seconds_since(start);
-    for (const std::string& sentence : trainer.take_notes())
-      hooks.message(format("update {}: {}", trainer.update(), sentence));
-    const std::int64_t update = trainer.update();
-    speed.tick(update, seconds);
-    if (update % config.log_every == 0 || trainer.finished()) measure();
-    // Before the checkpoint: a run resumed after update u must find the snapshot of u.
-    if (std::ranges::binary_search(snapshots, update)) keep_snapshot();
-    const bool stop = hooks.stop_requested();
-    if (stop || trainer.finished() || update % config.checkpoint_every == 0 ||
-        seconds_since(last_save) > 60 * config.checkpoint_minutes)
-      save();
-    hooks.progress({.update = update,
-                    .total = config.updates,
-                    .seconds = seconds,
-                    .updates_per_second = speed.rate(),
-                    .metrics = metrics});
-    if (stop && !trainer.finished()) break;
-  }
-  if (trainer.finished()) {
-    if (saved_update != trainer.update()) save();
-    model.machine = trainer.averaged();
-    model.notes["updates"] = std::to_string(config.updates);
-    if (!best.empty()) {
-      model.machine = model.machine.with_parameters(best.parameters());
-      model.notes["updates"] = std::to_string(best.update());
-      hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified",
-                           best.update(), 100 * best.error(), data.valid.rows()));
-    }
-    write_model(folder / "model.safetensors", model);
-  }
-  return {.updates = trainer.update(),
-          .seconds = seconds,
-          .finished = trainer.finished(),
-          .kept = best.empty() ? trainer.update() : best.update(),
-          .metrics = metrics};
+  MachineRun run(config, data, std::move(model), chains);
+  return run_loop(folder, config, config_text(config), hooks, run);
 }
 
 }  // namespace harmonium

@@ -43,6 +43,9 @@ struct RunData {
   Binarization binarization = Binarization::none;
 };
 
+// How a configuration is written to config.toml.
+using ConfigText = std::function<std::string(const RunConfig&)>;
+
 // Opens the data and replaces every "auto" and zero in the configuration by what it stands for.
 [[nodiscard]] RunData resolve(RunConfig& config);
 
@@ -63,8 +66,8 @@ struct RunData {
 void check_config(const RunConfig& config, const RunData& data);
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
-// `config` must be resolved. `config_text` is kept as config.toml, where there is any.
+// `config` must be resolved.
 [[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config,
-                                     const std::string& config_text, const RunData& data, const RunHooks& hooks);
+                                     const ConfigText& config_text, const RunData& data, const RunHooks& hooks);
 
 }  // namespace harmonium

@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include "harmonium/cli/net_data.h"
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/formats/npy.h"
+#include "harmonium/training/net_error.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+struct EncodeOptions {
+  NetDataOptions source;
+  std::string out = "codes.npy";
+};
+
+// A line per row; with labels, the class is the last column.
+std::string table_text(const at::Tensor& codes, const at::Tensor& labels) {
+  std::string text;
+  const at::Tensor values = codes.to(at::kDouble).contiguous();
+  for (std::int64_t row = 0; row < values.size(0); ++row) {
+    const double* value = values.data_ptr<double>() + row * values.size(1);
+    for (std::int64_t i = 0; i < values.size(1); ++i) text += fmt::format("{}{:.7g}", i == 0 ? "" : ",", value[i]);
+    if (labels.defined()) text += fmt::format(",{}", labels[row].item<std::int64_t>());
+    text += "\n";
+  }
+  return text;
+}
+
+int encode(EncodeOptions options) {
+  const bool table = options.out.ends_with(".csv");
+  require(table || options.out.ends_with(".npy"), "--out {}: the name must end in .npy or .csv", options.out);
+  const NetAndData found = open_net_and_data(options.source);
+  std::vector<at::Tensor> pieces;
+  constexpr std::int64_t rows_at_once = 1000;
+  for (std::int64_t first = 0; first < found.data.rows(); first += rows_at_once)
+    pieces.push_back(found.model.net.encode(
+        shown_values(found.data.slice(first, std::min(first + rows_at_once, found.data.rows())), found.binarization)));
+  const at::Tensor codes = at::cat(pieces);
+  if (table)
+    write_file_atomically(options.out, table_text(codes, found.data.labels));
+  else
+    write_npy(options.out, codes);
+  if (options.source.common.json)
+    print_json({{"model", options.source.model},
+                {"data", options.source.data},
+                {"rows", codes.size(0)},
+                {"numbers", codes.size(1)},
+                {"labels", table && found.data.labels.defined()},
+                {"out", options.out}});
+  else
+    fmt::print("{} rows of {} as {} numbers each{}  {}\n", codes.size(0), options.source.data, codes.size(1),
+               table && found.data.labels.defined() ? ", the class last" : "", options.out);
+  return 0;
+}
+
+}  // namespace
+
+void add_encode(CLI::App& app) {
+  auto options = std::make_shared<EncodeOptions>();
+  CLI::App* command = add_command(
+      app, "encode", "Codes of data: what an autoencoder's narrow layer, or a model's top layer, makes of them",
+      "  harmonium encode runs/autoencoder --data digits:test --out codes.npy\n"
+      "  harmonium encode runs/rbm --data digits --out codes.csv          # hidden means, the class last\n",
+      options->source.common, [options] { return encode(*options); });
+  declare_net_data(*command, options->source);
+  command->add_option("--out", options->out, "x.npy (rows × numbers), or x.csv (with labels, where there are any)")
+      ->capture_default_str();
+}
+
+}  // namespace harmonium::cli

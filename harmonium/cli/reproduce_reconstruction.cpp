@@ -1,0 +1,213 @@
+// kind = "reconstruction": autoencoders, chosen by validation data, beside principal components of as many numbers.
+//
+//   test = "mnist:test"          minutes = 30
+//   [config]     any option of a run         [[run]]  name, and options that override [config]
+//   [[expected]] run, at_most (squared error per row), source
+//   [quick]      any option of a run, for --quick; it has the last word
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/reconstruction_error.h"
+#include "harmonium/cli/results_file.h"
+#include "harmonium/cli/training_experiment.h"
+#include "harmonium/cli/training_session.h"
+#include "harmonium/data/catalog/catalog.h"
+#include "harmonium/data/principal_components.h"
+#include "harmonium/report/net_report.h"
+#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/training/files/net_file.h"
+#include "harmonium/training/files/stages.h"
+#include "harmonium/training/net_error.h"
+
+namespace harmonium::cli {
+
+namespace {
+
+struct SquaredBound {
+  std::string run, source;
+  double at_most = 0;
+};
+
+struct ReconstructionExperiment {
+  std::string test;
+  double minutes = 0;
+  std::vector<PlannedRun> runs;
+  std::vector<SquaredBound> expected;
+};
+
+ReconstructionExperiment parse_reconstruction(const ExperimentFile& file, bool quick) {
+  ReconstructionExperiment experiment;
+  RunConfig config;
+  config.model = "autoencoder";
+  toml::table shorter;
+  for (const auto& [key, node] : file.table) {
+    const std::string where = place_in(file.source, key.str(), node);
+    if (key == "config")
+      assign_config(config, as_table(node, where), file.source);
+    else if (key == "quick")
+      shorter = as_table(node, where);
+    else if (key == "test")
+      assign_toml(experiment.test, node, where);
+    else if (key == "minutes")
+      assign_toml(experiment.minutes, node, where);
+    else
+      require(key == "kind" || key == "title" || key == "question" || key == "run" || key == "expected",
+              "{}: no such entry of a reconstruction experiment", where);
+  }
+  for (const toml::table* table : tables_of(file, "run")) {
+    PlannedRun run = planned_run(file, *table, config);
+    RunConfig short_config = run.config;
+    assign_config(short_config, shorter, file.source);  // wrong keys show without --quick too
+    if (quick) run.config = short_config;
+    experiment.runs.push_back(std::move(run));
+  }
+  require(!experiment.runs.empty(), "{}: there is no [[run]]", file.source);
+  require(!experiment.test.empty(), "{}: `test = \"…\"` must name the data to judge by", file.source);
+  for (const toml::table* table : tables_of(file, "expected")) {
+    SquaredBound bound;
+    for (const auto& [key, node] : *table) {
+      const std::string where = place_in(file.source, key.str(), node);
+      const auto take = [&](std::string_view name, auto& field) {
+        if (key.str() == name) assign_toml(field, node, where);
+        return key.str() == name;
+      };
+      require(take("run", bound.run) || take("at_most", bound.at_most) || take("source", bound.source),
+              "{}: no such entry; there are: run, at_most, source", where);
+    }
+    experiment.expected.push_back(bound);
+  }
+  return experiment;
+}
+
+struct RebuiltRun {
+  std::string name;
+  std::filesystem::path folder;
+  RunConfig config;  // resolved
+  double seconds = 0;
+  ReconstructionError error = {};
+  const SquaredBound* expected = nullptr;
+  Picture picture = {};
+
+  [[nodiscard]] std::string verdict() const {
+    if (expected == nullptr) return "";
+    return format("≤ {}: {}", expected->at_most, error.mean <= expected->at_most + 1e-9 ? "met" : "MISSED");
+  }
+};
+
+struct LinearCode {
+  std::int64_t numbers = 0;
+  ReconstructionError error = {};
+};
+
+std::string with_interval(const ReconstructionError& error) {
+  return format("{:.3f} [{:.3f}, {:.3f}]", error.mean, error.low, error.high);
+}
+
+nlohmann::ordered_json squared_rows(const std::vector<RebuiltRun>& runs, const std::vector<LinearCode>& linear,
+                                    const std::string& test) {
+  using nlohmann::ordered_json;
+  ordered_json rows = ordered_json::array();
+  const auto add = [&](const std::string& what, const ReconstructionError& error, const RebuiltRun* run) {
+    const bool expects = run != nullptr && run->expected != nullptr;
+    rows.push_back({{"what", format("{}: squared error per row on {} ({} rows)", what, test, error.rows)},
+                    {"value", error.mean},
+                    {"low", error.low},
+                    {"high", error.high},
+                    {"kind", "mean"},
+                    {"expected", expects ? ordered_json(run->verdict()) : ordered_json(nullptr)},
+                    {"source", expects ? ordered_json(run->expected->source) : ordered_json(nullptr)},
+                    {"run", run != nullptr ? ordered_json(run->name) : ordered_json("pca")},
+                    {"data", test},
+                    {"updates", run != nullptr ? ordered_json(run->config.updates) : ordered_json(nullptr)},
+                    {"seconds", run != nullptr ? ordered_json(run->seconds) : ordered_json(nullptr)}});
+  };
+  for (const RebuiltRun& run : runs)
+    add(format("{} ({}), {:.0f} s of training", run.name, run.config.layers, run.seconds), run.error, &run);
+  for (const LinearCode& code : linear)
+    add(format("{} principal components of the training rows", code.numbers), code.error, nullptr);
+  return rows;
+}
+
+ReportContent reconstruction_report(const std::vector<RebuiltRun>& runs, const std::vector<LinearCode>& linear) {
+  ReportContent content;
+  Table table{.id = "errors",
+              .title = "Squared error per row of test data",
+              .caption = "Means with 95 % intervals over rows. Principal components are the best linear code.",
+              .header = {"code", "layers", "squared error", "expected", "training"},
+              .rows = {}};
+  for (const RebuiltRun& run : runs) {
+    content.headline.emplace_back(run.name, format("{:.2f}", run.error.mean));
+    table.rows.push_back(
+        {run.name, run.config.layers, with_interval(run.error), run.verdict(), format("{:.0f} s", run.seconds)});
+    content.galleries.push_back({.id = "pairs-" + run.name,
+                                 .title = run.name,
+                                 .caption = "Test rows, and below each what the net makes of its code.",
+                                 .picture = run.picture});
+  }
+  for (const LinearCode& code : linear)
+    table.rows.push_back({format("{} principal components", code.numbers), "", with_interval(code.error), "", ""});
+  content.tables.push_back(std::move(table));
+  return content;
+}
+
+}  // namespace
+
+int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options) {
+  const ReconstructionExperiment experiment = parse_reconstruction(file, options.quick);
+  std::vector<RebuiltRun> runs;
+  for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
+    RebuiltRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
+    check_config(run.config, resolve(run.config));
+    require(run.config.model == "autoencoder", "{}: run '{}' is a {}, which gives no data back", file.source, run.name,
+            run.config.model);
+    for (const SquaredBound& bound : experiment.expected)
+      if (bound.run == run.name) run.expected = &bound;
+    runs.push_back(std::move(run));
+  }
+  watch_interrupts();
+  if (!options.common.json) {
+    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
+    if (experiment.minutes > 0)
+      fmt::print(stderr, "  about {:.0f} min on one core; can be interrupted and called again at any moment\n",
+                 experiment.minutes);
+  }
+  const Dataset test = open_dataset(experiment.test, {});
+  std::vector<LinearCode> linear;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    RebuiltRun& run = runs[i];
+    apply(options.common);  // threads, which smaller work may have limited
+    const RunData data = resolve(run.config);
+    if (!is_trained(run.folder, run.config)) {
+      const RunResult result = train_with_bar(run.folder, run.config, data, options.common,
+                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
+      if (!result.finished) return stopped_experiment(options);
+    }
+    run.seconds = seconds_of_run(run.folder);
+    const NetModel model = read_net(run.folder);
+    run.error =
+        reconstruction_error(test, data.binarization, [&](const at::Tensor& rows) { return model.net.forward(rows); });
+    const at::Tensor shown = shown_values(test.first(40), data.binarization);
+    run.picture = reconstruction_picture(shown, model.net.forward(shown),
+                                         model.image.value_or(near_square_shape(model.net.inputs())));
+    const std::int64_t numbers = model.net.layers()[model.net.code().value()].outputs;
+    if (std::ranges::find(linear, numbers, &LinearCode::numbers) == linear.end()) {
+      const PrincipalComponents components(data.train, numbers);
+      linear.push_back({numbers, reconstruction_error(test, data.binarization, [&](const at::Tensor& rows) {
+                          return components.reconstruct(rows);
+                        })});
+    }
+    if (interrupted()) return stopped_experiment(options);
+  }
+  const auto found =
+      experiment_results(file, options, squared_rows(runs, linear, experiment.test), runs.front().config.seed);
+  return publish_experiment(file, options, found, reconstruction_report(runs, linear), [&] {
+    for (const RebuiltRun& run : runs)
+      fmt::print("{:<16} {:<26} {}\n", run.name, with_interval(run.error), run.verdict());
+    for (const LinearCode& code : linear)
+      fmt::print("{:<16} {:<26}\n", format("pca, {}", code.numbers), with_interval(code.error));
+  });
+}
+
+}  // namespace harmonium::cli

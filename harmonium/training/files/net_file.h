@@ -1,0 +1,30 @@
+// A feed-forward net on disk: layers, parameters (float32) and what it was trained on, in one .safetensors file beside
+// whose metadata are those of other models (model_file.h).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/models/feed_forward.h"
+
+namespace harmonium {
+
+struct NetModel {
+  FeedForward net;
+  std::string kind = "mlp";                        // or "autoencoder"
+  std::optional<ImageShape> image = std::nullopt;  // inputs as a picture
+  std::map<std::string, std::string> notes = {};   // training data, binarization, updates, …: text for people
+};
+
+void write_net(const std::filesystem::path& path, const NetModel& model);
+
+// `path` is a run folder (its model.safetensors) or a file. Fails for models of other kinds.
+[[nodiscard]] NetModel read_net(const std::filesystem::path& path);
+
+// Whether that is the file of a net; fails where it is the file of no model.
+[[nodiscard]] bool is_net_file(const std::filesystem::path& path);
+
+}  // namespace harmonium

@@ -1,0 +1,332 @@
+#include "harmonium/training/files/net_run.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/training/best_model.h"
+#include "harmonium/training/files/checkpoint.h"
+#include "harmonium/training/files/model_file.h"
+#include "harmonium/training/files/pretraining.h"
+#include "harmonium/training/files/run_loop.h"
+#include "harmonium/training/fine_tuning.h"
+#include "harmonium/training/net_error.h"
+
+namespace harmonium {
+
+namespace {
+
+// Streams of the run's seed, by purpose; the same numbers as for machines.
+enum : std::uint64_t { net_initial_stream = 1, net_batch_stream = 2, net_update_stream = 3 };
+
+bool is_classifier(const RunConfig& config) { return config.model == "mlp"; }
+
+std::vector<std::int64_t> parse_widths(const std::string& layers) {
+  std::vector<std::int64_t> widths;
+  if (layers == "none") return widths;
+  std::istringstream text(layers);
+  for (std::string item; std::getline(text, item, ',');) {
+    constexpr std::size_t most_digits = 7;
+    require(!item.empty() && item.find_first_not_of("0123456789") == std::string::npos && item.size() <= most_digits &&
+                std::stoll(item) > 0,
+            "--layers {}: '{}' is not a number of units; a net takes numbers from the input up, such as 500,250",
+            layers, item);
+    widths.push_back(std::stoll(item));
+  }
+  require(!widths.empty(), "--layers is empty; give numbers of units such as 500,250, or none");
+  return widths;
+}
+
+std::string widths_text(const MachineStack& stack) {
+  std::string text;
+  for (const BoltzmannMachine& machine : stack)
+    text += format("{}{}", text.empty() ? "" : ",", machine.unit(machine.hidden().front()).width());
+  return text;
+}
+
+std::int64_t count_classes(const RunConfig& config, const RunData& data) {
+  require(data.train.labels.defined(),
+          "{}: a classifier needs labels, and the data have none (for a text table: --label-column first or last)",
+          data.train.name);
+  require(data.train.labels.min().item<std::int64_t>() >= 0, "{}: labels must not be negative", data.train.name);
+  const std::int64_t classes = data.train.labels.max().item<std::int64_t>() + 1;
+  require(classes >= 2, "{}: all rows are of one class", data.train.name);
+  if (data.valid.rows() == 0) return classes;
+  require(data.valid.labels.defined(), "validation data {} have no labels; give others, or --valid none", config.valid);
+  require(data.valid.labels.lt(0).logical_or(data.valid.labels.ge(classes)).sum().item<std::int64_t>() == 0,
+          "validation data {} have classes that {} does not have", config.valid, data.train.name);
+  return classes;
+}
+
+void check_inputs(const Dataset& data, const RunConfig& config) {
+  // A classifier takes any numbers; an autoencoder has to give back what it takes.
+  const auto unit = make_unit(is_classifier(config) ? format("gaussian:{}", data.columns()) : config.visible);
+  require(unit->width() == data.columns(), "{} has {} columns, but --visible {} asks for {}", data.name, data.columns(),
+          config.visible, unit->width());
+  constexpr std::int64_t rows_at_once = 20'000;
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const std::string complaint =
+        unit->complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    require(complaint.empty(), "{}{}: {}. Use --visible gaussian for real values, or scale the data", data.name,
+            first == 0 ? "" : format(", counted from row {}", first), complaint);
+  }
+}
+
+FineTuning make_tuning(const RunConfig& config, const RunData& data, const FeedForward& net) {
+  const Key key(config.seed);
+  BatchStream batches(data.train,
+                      {.batch = config.batch,
+                       .binarization = data.binarization,
+                       .shrink = config.shrink,
+                       .classes = is_classifier(config) ? net.outputs() : 0},
+                      key.fold_in(net_batch_stream));
+  return {net,
+          std::move(batches),
+          {.loss = parse_loss(config.loss),
+           .adam = config.optimizer == "adam",
+           .step = {.rate_bias = config.rate_bias,
+                    .rate_weights = config.rate_weights,
+                    .schedule = parse_schedule(config.schedule),
+                    .schedule_tau = config.schedule_tau,
+                    .momentum = config.momentum,
+                    .weight_decay = config.weight_decay,
+                    .weight_decay_l1 = config.weight_decay_l1},
+           .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout},
+           .updates = config.updates,
+           .averaging = config.averaging,
+           .seed = key.fold_in(net_update_stream).bits()}};
+}
+
+// A net under training, as the loop sees it.
+class NetRun final : public Trainee {
+ public:
+  NetRun(const RunConfig& config, const RunData& data, NetModel model)
+      : config_(config), data_(data), model_(std::move(model)), tuning_(make_tuning(config, data, model_.net)) {}
+
+  void step() override { tuning_.step(); }
+  [[nodiscard]] std::int64_t update() const override { return tuning_.update(); }
+  // Asked before and after a line of metrics: a new best on the last line lets the run go on.
+  [[nodiscard]] bool finished() const override {
+    return tuning_.finished() ||
+           (config_.patience > 0 && !best_.empty() && update() - best_.update() >= config_.patience);
+  }
+  void check() const override { tuning_.check(); }
+
+  [[nodiscard]] std::map<std::string, double> measure() override {
+    constexpr std::int64_t watched_rows = 2000;  // of the training data, where there are no others
+    const bool valid = data_.valid.rows() > 0;
+    const NetErrors errors = net_errors(tuning_.averaged(), valid ? data_.valid : data_.train.first(watched_rows),
+                                        data_.binarization, parse_loss(config_.loss));
+    std::map<std::string, double> metrics;
+    if (const auto loss = tuning_.take_loss()) metrics["loss"] = *loss;
+    if (valid) metrics["validation_loss"] = errors.loss;
+    if (errors.misclassified) metrics["classification_error"] = *errors.misclassified;
+    if (errors.squared) metrics["reconstruction_error"] = *errors.squared;
+    if (tuning_.gradient_norm() > 0) metrics["gradient_norm"] = tuning_.gradient_norm();
+    metrics["epoch"] = tuning_.epoch();
+    if (config_.keep == "best")
+      best_.observe(tuning_.averaged().parameters(), errors.misclassified.value_or(errors.loss), update());
+    return metrics;
+  }
+
+  [[nodiscard]] NamedTensors state() const override {
+    NamedTensors tensors = tuning_.state();
+    for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
+    return tensors;
+  }
+  void restore(std::int64_t update, const NamedTensors& tensors) override {
+    tuning_.restore(update, tensors);
+    best_.restore(tensors, tuning_.net().parameters());
+  }
+
+  std::filesystem::path keep_snapshot(const std::filesystem::path&, double) override {
+    throw std::logic_error("nets have no snapshots");
+  }
+  std::int64_t write_final(const std::filesystem::path& file, const RunHooks& hooks) override {
+    const std::int64_t kept = best_.empty() ? update() : best_.update();
+    model_.net = best_.empty() ? tuning_.averaged() : model_.net.with_parameters(best_.parameters());
+    model_.notes["updates"] = std::to_string(kept);
+    if (update() < config_.updates)
+      hooks.message(format("stopped after update {}: no new best for {} updates", update(), config_.patience));
+    if (!best_.empty()) model_.notes["chosen_by"] = config_.valid;
+    if (!best_.empty())
+      hooks.message(is_classifier(config_)
+                        ? format("kept the net of update {}: {:.2f} % of the {} validation rows are misclassified",
+                                 kept, 100 * best_.error(), data_.valid.rows())
+                        : format("kept the net of update {}: loss {:.4f} on {} validation rows", kept, best_.error(),
+                                 data_.valid.rows()));
+    write_net(file, model_);
+    return kept;
+  }
+
+ private:
+  const RunConfig& config_;
+  const RunData& data_;
+  NetModel model_;
+  FineTuning tuning_;
+  BestModel best_;
+};
+
+}  // namespace
+
+bool trains_net(const RunConfig& config) { return config.model == "mlp" || config.model == "autoencoder"; }
+
+void require_no_net_options(const RunConfig& config) {
+  const RunConfig usual;
+  const auto forbid = [&](const char* flag, bool given) {
+    require(!given, "{} is about feed-forward nets, and --model {} is none; add --model mlp or --model autoencoder",
+            flag, config.model);
+  };
+  require(config.pretrain == usual.pretrain || config.model == "dbm",
+          "--pretrain {} learns layers one by one, and --model {} has none to learn so; add --model dbm, mlp or "
+          "autoencoder",
+          config.pretrain, config.model);
+  require(config.pretrain_updates == 0 || config.pretrain != "none", "--pretrain-updates {} without --pretrain",
+          config.pretrain_updates);
+  forbid("--activation", config.activation != usual.activation);
+  forbid("--start", config.start != usual.start);
+  forbid("--loss", config.loss != usual.loss);
+  forbid("--dropout", config.dropout != usual.dropout);
+  forbid("--dropout-inputs", config.dropout_inputs != usual.dropout_inputs);
+  forbid("--patience", config.patience != usual.patience);
+  forbid("--code", config.code != usual.code);
+}
+
+MachineStack read_stack(const std::filesystem::path& path) {
+  if (is_stack_file(path)) return read_stack_model(path).stack();
+  const BoltzmannMachine machine = read_model(path).machine;
+  const bool labelled = machine.observed().size() == 2;  // a classification RBM
+  MachineStack stack;
+  try {
+    stack = labelled ? MachineStack{machine} : stack_of_chain(machine);
+    require_stack(stack);
+  } catch (const Error& error) {
+    fail("{} cannot be unrolled: {}", path.string(), error.what());
+  }
+  return stack;
+}
+
+void resolve_net(RunConfig& config) {
+  const RunConfig usual;
+  require(config.hidden == usual.hidden || config.hidden == "none",
+          "--hidden {}: the layers of a net are given by --layers, such as 500,250", config.hidden);
+  config.hidden = "none";
+  require(config.device == "cpu", "--device {}: nets are trained on the CPU", config.device);
+  require(config.snapshots == "none" && config.track == "none",
+          "--snapshots and --track are about likelihoods, and --model {} has none", config.model);
+  require(config.start == "none" || config.activation == "auto" || config.layers != "none",
+          "--activation {}: a net that starts from a trained model has the activations of its units",
+          config.activation);
+  if (config.start != "none" && config.layers == "none") config.layers = widths_text(read_stack(config.start));
+  (void)parse_widths(config.layers);
+  require(is_classifier(config) || config.layers != "none",
+          "--model autoencoder needs --layers: numbers of units from the data to the code, such as 500,250,30");
+  (void)parse_activation(config.code);
+  require(config.code == "linear" || !is_classifier(config), "--code {}: a classifier has no code", config.code);
+  resolve_pretraining(config);
+  if (config.activation == "auto") config.activation = config.start == "none" ? "relu" : "logistic";
+  require(parse_activation(config.activation) != Activation::softmax,
+          "--activation softmax: hidden layers may be logistic, relu or linear");
+  const bool real = config.visible.starts_with("gaussian");
+  require(is_classifier(config) || real || config.visible.starts_with("bernoulli"),
+          "--visible {}: an autoencoder gives back bernoulli or gaussian values", config.visible);
+  if (config.loss == "auto") config.loss = is_classifier(config) ? "cross_entropy" : real ? "squared" : "bernoulli";
+  require((parse_loss(config.loss) == Loss::cross_entropy) == is_classifier(config),
+          "--loss {} does not go with --model {}: a classifier has cross_entropy, an autoencoder bernoulli or squared",
+          config.loss, config.model);
+  require(config.loss != "bernoulli" || !real, "--loss bernoulli needs --visible bernoulli; for real values: squared");
+  if (config.optimizer == "auto") config.optimizer = "adam";
+  require(config.optimizer == "adam" || config.optimizer == "sgd",
+          "--optimizer {}: nets are trained by adam or sgd (with --momentum)", config.optimizer);
+  // Losses of reconstructions are sums over all pixels, and so are their gradients.
+  const double usual_rate = config.optimizer == "adam" ? 0.001 : is_classifier(config) ? 0.1 : 0.002;
+  if (config.rate_weights == 0) config.rate_weights = usual_rate;
+  if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
+  for (const auto& [flag, share] :
+       {std::pair{"--dropout", config.dropout}, {"--dropout-inputs", config.dropout_inputs}})
+    require(share >= 0 && share < 1, "{} must be at least 0 and below 1, not {}", flag, share);
+  require(config.patience >= 0, "--patience must not be negative, and is {}", config.patience);
+  require(config.patience == 0 || config.keep == "best",
+          "--patience stops where validation data get no better, and nothing is kept by them: add --valid, or --keep "
+          "best");
+}
+
+void check_net_config(const RunConfig& config, const RunData& data) {
+  require(config.keep != "best" || data.valid.rows() > 0,
+          "--keep best chooses by validation data, and there are none: give --valid, or train on a part that leaves "
+          "some aside (such as mnist:fit)");
+  (void)make_tuning(config, data, initial_net(config, data).net);
+  check_pretraining(config, data);
+}
+
+double net_products_per_update(const RunConfig& config) {
+  double weights = 0;
+  std::int64_t below = make_unit(config.visible)->width();
+  for (const std::int64_t width : parse_widths(config.layers)) {
+    weights += static_cast<double>(below) * static_cast<double>(width);
+    below = width;
+  }
+  return 3 * static_cast<double>(config.batch) * weights * (is_classifier(config) ? 1 : 2);
+}
+
+NetModel initial_net(const RunConfig& config, const RunData& data) {
+  check_inputs(data.train, config);
+  if (data.valid.rows() > 0) {
+    require(data.valid.columns() == data.train.columns(),
+            "validation data {} have {} columns, training data {} have {}", data.valid.name, data.valid.columns(),
+            data.train.name, data.train.columns());
+    check_inputs(data.valid, config);
+  }
+  const std::int64_t inputs = data.train.columns(), classes = is_classifier(config) ? count_classes(config, data) : 0;
+  const std::vector<std::int64_t> widths = parse_widths(config.layers);
+  const Key key = Key(config.seed).fold_in(net_initial_stream);
+  const Activation hidden = parse_activation(config.activation);
+  const Activation output = config.visible.starts_with("gaussian") ? Activation::linear : Activation::logistic;
+  NetModel model{.net = is_classifier(config)
+                            ? make_classifier(inputs, widths, classes, hidden)
+                            : make_autoencoder(inputs, widths, hidden, output, parse_activation(config.code)),
+                 .kind = config.model,
+                 .image = data.train.image};
+  if (config.pretrain != "none") model.notes["start"] = "layers pretrained by " + config.pretrain;
+  if (config.start == "none") {
+    initialize(model.net, key);
+  } else {
+    const MachineStack stack = read_stack(config.start);
+    require(stack.front().unit(0).width() == inputs, "{} has {} columns, the model {} has {} visible units",
+            data.train.name, inputs, config.start, stack.front().unit(0).width());
+    require(widths_text(stack) == config.layers, "--layers {}: the hidden layers of {} are {}", config.layers,
+            config.start, widths_text(stack));
+    model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(stack);
+    model.notes["start"] = "unrolled from " + config.start;
+  }
+  model.notes.insert({{"data", config.data},
+                      {"binarization", to_string(data.binarization)},
+                      {"loss", config.loss},
+                      {"optimizer", config.optimizer},
+                      {"seed", std::to_string(config.seed)}});
+  return model;
+}
+
+RunResult run_net_training(const std::filesystem::path& folder, const RunConfig& config, const ConfigText& config_text,
+                           const RunData& data, const RunHooks& hooks) {
+  const std::filesystem::path start = folder / "start.safetensors";
+  const bool prepared = config.start != "none" || config.pretrain != "none";
+  NetModel model = prepared && std::filesystem::exists(start) ? read_net(start) : initial_net(config, data);
+  if (prepared && !std::filesystem::exists(start)) {
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
+    write_file_atomically(folder / "config.toml", config_text(config));
+    if (config.pretrain != "none") {
+      const RunResult before = pretrain(model.net, folder, config, config_text, data, hooks);
+      if (!before.finished) return before;
+      hooks.message(format("the layers are learnt ({}); now all of them together", config.pretrain));
+    }
+    write_net(start, model);
+  }
+  NetRun run(config, data, std::move(model));
+  return run_loop(folder, config, config_text(config), hooks, run);
+}
+
+}  // namespace harmonium

@@ -1,0 +1,181 @@
+#include "harmonium/training/files/pretraining.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "harmonium/core/error.h"
+#include "harmonium/models/unrolling.h"
+#include "harmonium/training/files/net_file.h"
+#include "harmonium/training/files/stack_run.h"
+#include "harmonium/training/files/stages.h"
+#include "harmonium/training/net_error.h"
+
+namespace harmonium {
+
+namespace {
+
+std::vector<std::string> split_layers(const std::string& layers) {
+  std::vector<std::string> items;
+  std::istringstream text(layers);
+  for (std::string item; std::getline(text, item, ',');) items.push_back(item);
+  return items;
+}
+
+// What all stages have in common: the run's data, seed and batches, and no pretraining of their own.
+RunConfig common_stage(const RunConfig& config) {
+  RunConfig result = config;
+  result.pretrain = "none";
+  result.pretrain_updates = 0;
+  result.start = "none";
+  result.updates = config.pretrain_updates;
+  result.patience = 0;
+  result.log_every = std::max<std::int64_t>(1, config.pretrain_updates / 20);
+  return result;
+}
+
+// A belief net with a layer for each of the net's. The code of an autoencoder is linear, its units Gaussian.
+RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
+  const RunConfig usual;
+  RunConfig result = common_stage(config);
+  result.model = "dbn";
+  if (config.model == "autoencoder") {
+    const std::size_t last = config.layers.rfind(',') == std::string::npos ? 0 : config.layers.rfind(',') + 1;
+    result.layers = config.layers.substr(0, last) + "gaussian:" + config.layers.substr(last);
+  }
+  result.optimizer = "fang";
+  // Larger than usual: layers are wanted soon, and the noise that is left is for what comes after.
+  result.rate_bias = 0.2;
+  result.rate_weights = 0.02;
+  result.schedule = usual.schedule;
+  result.momentum = usual.momentum;
+  result.weight_decay = usual.weight_decay;
+  result.weight_decay_l1 = usual.weight_decay_l1;
+  result.averaging = usual.averaging;
+  result.particles = config.batch;
+  result.keep = "last";
+  if (config.binarize == "none" && config.visible.starts_with("bernoulli") && !data.train.is_binary())
+    result.binarize = "stochastic";
+  return result;
+}
+
+// Upper stages learn from means as they are. Natural gradients take Gaussian hidden units too far too fast, and so do
+// chains that wander off with them.
+RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
+  RunConfig result = stage_config(stack, stage);
+  if (!result.hidden.starts_with("gaussian")) return result;
+  constexpr double small_rate = 0.01;
+  result.gradient = "cd";
+  result.optimizer = "centering";
+  result.rate_bias = result.rate_weights = small_rate;
+  return result;
+}
+
+RunData belief_net_data(const RunConfig& config, const RunData& data) {
+  return {.train = data.train, .valid = data.valid, .binarization = parse_binarization(config.binarize)};
+}
+
+// A net with one hidden layer on what the layers below put out.
+RunConfig single_layer_config(const RunConfig& config, std::size_t stage) {
+  const std::vector<std::string> widths = split_layers(config.layers);
+  RunConfig result = common_stage(config);
+  result.model = config.pretrain == "autoencoder" ? "autoencoder" : "mlp";
+  result.layers = widths.at(stage);
+  result.seed = Key(config.seed).fold_in(stage).bits() >> 1;
+  if (config.pretrain == "autoencoder") {
+    result.code = config.activation;
+    // A layer's values can be given back as probabilities where they lie between 0 and 1.
+    if (stage > 0)
+      result.visible = format("{}:{}", config.activation == "logistic" ? "bernoulli" : "gaussian", widths[stage - 1]);
+    result.loss = result.visible.starts_with("bernoulli") ? "bernoulli" : "squared";
+  }
+  if (stage > 0) {
+    result.binarize = "none";
+    result.shrink = 0;
+    result.dropout_inputs = config.dropout;
+  }
+  return result;
+}
+
+Dataset first_layer_values(const FeedForward& net, const Dataset& data, Binarization binarization) {
+  if (data.rows() == 0) return data;
+  constexpr std::int64_t rows_at_once = 2000;
+  Dataset result{.name = data.name, .values = {}, .labels = data.labels};
+  result.values = at::empty({data.rows(), net.layers().front().outputs}, at::kFloat);
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const std::int64_t end = std::min(first + rows_at_once, data.rows());
+    result.values.narrow(0, first, end - first)
+        .copy_(net.activations(shown_values(data.slice(first, end), binarization)).front());
+  }
+  return result;
+}
+
+void copy_layer(FeedForward& net, std::size_t place, const FeedForward& source, std::size_t from) {
+  at::Tensor(net.weights(place)).copy_(source.weights(from));
+  at::Tensor(net.bias(place)).copy_(source.bias(from));
+}
+
+}  // namespace
+
+void resolve_pretraining(RunConfig& config) {
+  const std::vector<std::string> ways = {"none", "rbm", "autoencoder", "supervised"};
+  require(std::ranges::find(ways, config.pretrain) != ways.end(),
+          "--pretrain {}: there are none, rbm, autoencoder and supervised", config.pretrain);
+  require(config.pretrain_updates >= 0, "--pretrain-updates must not be negative, and is {}", config.pretrain_updates);
+  if (config.pretrain == "none") {
+    require(config.pretrain_updates == 0, "--pretrain-updates {} without --pretrain", config.pretrain_updates);
+    return;
+  }
+  require(config.start == "none", "--pretrain {} and --start {}: a net begins with one or the other", config.pretrain,
+          config.start);
+  require(config.layers != "none", "--pretrain {}: there are no hidden layers to learn; give --layers",
+          config.pretrain);
+  require(config.model == "mlp" || config.pretrain == "rbm",
+          "--pretrain {} is for --model mlp; an autoencoder is pretrained by rbm", config.pretrain);
+  if (config.pretrain == "rbm") {
+    require(config.activation == "auto" || config.activation == "logistic",
+            "--pretrain rbm gives logistic layers, and --activation {} asks for others", config.activation);
+    config.activation = "logistic";
+    require(config.code == "linear", "--pretrain rbm gives a linear code, and --code {} asks for another", config.code);
+  }
+  if (config.pretrain_updates == 0) config.pretrain_updates = config.updates;
+}
+
+void check_pretraining(const RunConfig& config, const RunData& data) {
+  if (config.pretrain != "rbm") return;
+  const RunConfig stack = belief_net_config(config, data);
+  check_config(stack, belief_net_data(stack, data));
+}
+
+RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const RunConfig& config,
+                   const ConfigText& config_text, const RunData& data, const RunHooks& hooks) {
+  const std::filesystem::path place = folder / "pretraining";
+  const bool machines = config.pretrain == "rbm";
+  const RunConfig stack = machines ? belief_net_config(config, data) : config;
+  const Stages stages{.count = split_layers(config.layers).size(),
+                      .config =
+                          [&](std::size_t stage) {
+                            return machines ? machine_config(stack, stage) : single_layer_config(config, stage);
+                          },
+                      .encode =
+                          [&](const std::filesystem::path& left, const RunData& seen) {
+                            if (machines) return encode_data(read_model(left).machine, seen);
+                            const FeedForward below = read_net(left).net;
+                            return RunData{.train = first_layer_values(below, seen.train, seen.binarization),
+                                           .valid = first_layer_values(below, seen.valid, seen.binarization)};
+                          },
+                      .updates = config.pretrain_updates};
+  const RunResult result =
+      run_stages(place, stages, config_text, machines ? belief_net_data(stack, data) : data, hooks);
+  if (!result.finished) return result;
+  if (!machines) {
+    for (std::size_t i = 0; i < stages.count; ++i) copy_layer(net, i, read_net(stage_folder(place, i)).net, 0);
+    return result;
+  }
+  MachineStack trained;
+  for (std::size_t i = 0; i < stages.count; ++i) trained.push_back(read_model(stage_folder(place, i)).machine);
+  const FeedForward source = config.model == "mlp" ? unroll_encoder(trained) : unroll_autoencoder(trained);
+  for (std::size_t i = 0; i < source.layers().size(); ++i) copy_layer(net, i, source, i);
+  return result;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,158 @@
+#include "harmonium/training/fine_tuning.h"
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr std::int64_t look_every = 10;  // updates between looks at every parameter
+constexpr double burst = 1e4;
+
+const std::vector<std::pair<Loss, std::string>>& loss_names() {
+  static const std::vector<std::pair<Loss, std::string>> names = {
+      {Loss::cross_entropy, "cross_entropy"}, {Loss::bernoulli, "bernoulli"}, {Loss::squared, "squared"}};
+  return names;
+}
+
+at::Tensor per_row(const FeedForward& net, const at::Tensor& logits, const at::Tensor& targets, Loss loss) {
+  require(logits.sizes() == targets.sizes(), "a net with {} outputs cannot be compared with {} targets", logits.size(1),
+          targets.size(1));
+  switch (loss) {
+    case Loss::cross_entropy:
+      return -(targets * logits.log_softmax(1)).sum(1);
+    case Loss::bernoulli:
+      // softplus(z) − x z, written so that no large z overflows.
+      return (at::clamp_min(logits, 0) - targets * logits + at::log1p(at::exp(-logits.abs()))).sum(1);
+    case Loss::squared:
+      return (activate(net.layers().back().activation, logits) - targets).square().sum(1);
+  }
+  throw std::logic_error("a loss that nobody computes");
+}
+
+void require_fitting(const FeedForward& net, Loss loss) {
+  const Activation output = net.layers().back().activation;
+  require(loss != Loss::cross_entropy || output == Activation::softmax,
+          "the loss cross_entropy needs a softmax output, and that of the net is {}", to_string(output));
+  require(loss != Loss::bernoulli || output == Activation::logistic,
+          "the loss bernoulli needs a logistic output, and that of the net is {}; use squared", to_string(output));
+}
+
+}  // namespace
+
+std::string to_string(Loss loss) {
+  for (const auto& [value, name] : loss_names())
+    if (value == loss) return name;
+  throw std::logic_error("a loss without a name");
+}
+
+Loss parse_loss(const std::string& name) {
+  for (const auto& [value, each] : loss_names())
+    if (each == name) return value;
+  fail("unknown loss '{}'; there are: cross_entropy, bernoulli, squared", name);
+}
+
+at::Tensor row_losses(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss) {
+  return row_losses_of_logits(net, net.logits(inputs), targets, loss);
+}
+
+at::Tensor row_losses_of_logits(const FeedForward& net, const at::Tensor& logits, const at::Tensor& targets,
+                                Loss loss) {
+  require_fitting(net, loss);
+  return per_row(net, logits.to(at::kDouble), targets.to(at::kDouble), loss);
+}
+
+LossGradient loss_gradient(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss,
+                           const Dropout& dropout, const Key& key) {
+  require_fitting(net, loss);
+  const FeedForward::Disturbance drop = [&](std::size_t layer, const at::Tensor& values) {
+    const double share = layer == 0 ? dropout.inputs : dropout.hidden;
+    if (share == 0) return values;
+    const at::Tensor kept = sample_bernoulli(key.fold_in(layer), at::full(values.sizes(), 1 - share, values.options()));
+    return values * kept.div_(1 - share);
+  };
+  const Moments leaves = net.parameters().map([](const at::Tensor& value) { return value.detach().requires_grad_(); });
+  const at::Tensor total = per_row(net, net.with_parameters(leaves).logits(inputs, drop), targets, loss).mean();
+  total.backward();
+  return {.loss = total.item<double>(), .gradient = leaves.map([](const at::Tensor& leaf) { return leaf.grad(); })};
+}
+
+FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOptions& options)
+    : net_(std::move(net)),
+      batches_(std::move(batches)),
+      options_(options),
+      topology_(net_.topology()),
+      rule_(options.step, options.updates),
+      averaging_(net_.parameters(), options.averaging),
+      key_(options.seed) {
+  require_fitting(net_, options_.loss);
+  require(batches_.data().columns() == net_.inputs(), "{} has {} columns, the net takes {}", batches_.data().name,
+          batches_.data().columns(), net_.inputs());
+  for (const auto& [what, share] : {std::pair{"inputs", options_.dropout.inputs}, {"units", options_.dropout.hidden}})
+    require(share >= 0 && share < 1, "the share of {} to drop must be at least 0 and below 1, not {}", what, share);
+  if (options_.adam) adam_.emplace(net_.parameters());
+}
+
+void FineTuning::step() {
+  const std::vector<at::Tensor> batch = batches_.batch(update_);
+  const LossGradient found = loss_gradient(net_, batch.front(), batch.back(), options_.loss, options_.dropout,
+                                           key_.fold_in(static_cast<std::uint64_t>(update_)));
+  loss_sum_ += found.loss;
+  ++loss_count_;
+  gradient_ = found.gradient.clone().mul_(-1);  // step rules climb
+  rule_.penalize_(gradient_, net_.parameters(), topology_);
+  const Moments direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
+  rule_.apply_(net_.parameters(), without_split(topology_, direction), update_);
+  averaging_.observe(net_.parameters(), update_);
+  ++update_;
+  if (update_ % look_every == 0) check();
+}
+
+void FineTuning::check() const {
+  for (const auto& [name, value] : net_.parameters().entries()) {
+    const double largest = value.abs().max().item<double>();
+    if (std::isfinite(largest) && largest < burst) continue;
+    throw RunFailure(
+        format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. Lower --rate-weights and "
+               "--rate-bias (halve them)",
+               update_, name, largest));
+  }
+}
+
+std::optional<double> FineTuning::take_loss() {
+  if (loss_count_ == 0) return std::nullopt;
+  const double mean = loss_sum_ / static_cast<double>(loss_count_);
+  loss_sum_ = 0;
+  loss_count_ = 0;
+  return mean;
+}
+
+NamedTensors FineTuning::state() const {
+  NamedTensors all = with_prefix("parameters/", net_.parameters().entries());
+  const auto add = [&](const std::string& prefix, const NamedTensors& tensors) {
+    for (auto& entry : with_prefix(prefix, tensors)) all.push_back(std::move(entry));
+  };
+  add("average/", averaging_.average().entries());
+  add("velocity/", rule_.state());
+  if (adam_) add("adam/", adam_->state());
+  // The mean loss since the last line of metrics is part of the next line.
+  all.emplace_back("loss", at::tensor({loss_sum_, static_cast<double>(loss_count_)}, at::kDouble));
+  return all;
+}
+
+void FineTuning::restore(std::int64_t update, const NamedTensors& saved) {
+  copy_moments(net_.parameters(), under_prefix("parameters/", saved), "parameters");
+  copy_moments(averaging_.average(), under_prefix("average/", saved), "average");
+  rule_.restore(under_prefix("velocity/", saved), net_.parameters());
+  if (adam_) adam_->restore(under_prefix("adam/", saved));
+  const at::Tensor loss = find_tensor(saved, "loss", "a checkpoint of a net");
+  loss_sum_ = loss[0].item<double>();
+  loss_count_ = loss[1].item<std::int64_t>();
+  gradient_ = {};
+  update_ = update;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,42 @@
+#include "harmonium/training/net_error.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
+
+namespace harmonium {
+
+at::Tensor shown_values(const Dataset& piece, Binarization binarization) {
+  return binarize(piece.to_float(), binarization == Binarization::threshold ? binarization : Binarization::none,
+                  Key(0));
+}
+
+NetErrors net_errors(const FeedForward& net, const Dataset& data, Binarization binarization, Loss loss) {
+  const bool classes = loss == Loss::cross_entropy;
+  require(data.rows() > 0, "{}: there are no rows to measure a net by", data.name);
+  require(!classes || data.labels.defined(), "{}: without labels there is no classification error", data.name);
+  constexpr std::int64_t rows_at_once = 1000;
+  double total = 0, squared = 0;
+  std::int64_t wrong = 0;
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const Dataset piece = data.slice(first, std::min(first + rows_at_once, data.rows()));
+    const at::Tensor values = shown_values(piece, binarization);
+    const at::Tensor logits = net.logits(values);
+    const at::Tensor targets = classes ? at::one_hot(piece.labels, net.outputs()).to(values.scalar_type()) : values;
+    total += row_losses_of_logits(net, logits, targets, loss).sum().item<double>();
+    if (classes)
+      wrong += logits.argmax(1).ne(piece.labels).sum().item<std::int64_t>();
+    else
+      squared += row_losses_of_logits(net, logits, targets, Loss::squared).sum().item<double>();
+  }
+  const auto rows = static_cast<double>(data.rows());
+  NetErrors errors{.loss = total / rows, .misclassified = std::nullopt, .squared = std::nullopt};
+  if (classes)
+    errors.misclassified = static_cast<double>(wrong) / rows;
+  else
+    errors.squared = squared / rows;
+  return errors;
+}
+
+}  // namespace harmonium

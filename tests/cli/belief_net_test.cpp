@@ -1,0 +1,123 @@
+// Deep belief nets in the tool: trained layer by layer, sampled, judged, and unrolled.
+#include <signal.h>
+
+#include "tests/cli/tool.h"
+
+namespace harmonium::testing {
+namespace {
+
+class BeliefNet : public Tool {
+ protected:
+  [[nodiscard]] static Arguments small_net(const std::string& out, const Arguments& more = {}) {
+    return Arguments{"train", "--out", out} + with_defaults(more, {{"--model", "dbn"},
+                                                                   {"--layers", "12,8"},
+                                                                   {"--data", "digits"},
+                                                                   {"--limit", "300"},
+                                                                   {"--updates", "60"},
+                                                                   {"--batch", "20"},
+                                                                   {"--log-every", "20"},
+                                                                   {"--checkpoint-every", "7"}});
+  }
+};
+
+TEST_F(BeliefNet, IsTrainedLayerByLayerAndShown) {
+  succeed(small_net("run"));
+  EXPECT_EQ(names_in(folder / "run"),
+            (std::set<std::string>{"config.toml", "layer-1", "layer-2", "model.safetensors", "report.html"}));
+  const ordered_json shown = json({"models", "show", "run"});
+  EXPECT_EQ(shown["kind"], "dbn");
+  EXPECT_EQ(shown["layers"].size(), 3U);
+  EXPECT_EQ(shown["layers"][2]["unit"], "bernoulli:8");
+  // The first stage is an RBM like any other.
+  EXPECT_EQ(json({"models", "show", "run/layer-1"})["kind"], "rbm");
+  succeed({"evaluate", "run/layer-1", "--data", "digits:test"});
+  const std::string page = read_bytes(folder / "run/report.html");
+  for (const std::string part : {"Deep belief net on digits", "gallery-samples", "gallery-filters-2", "layer 2"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  succeed({"report", "run/layer-2"});
+
+  succeed({"sample", "run", "-n", "20", "--sweeps", "10", "--means", "--out", "x.png"});
+  EXPECT_TRUE(read_bytes(folder / "x.png").starts_with("\x89PNG"));
+  refuses({"sample", "run", "--clamp", "label=3"}, {"label=3", "classification_dbn"});
+  refuses({"sample", "run", "--sampler", "pt"}, {"belief net", "layer-1"});
+  refuses({"classify", "run"}, {"without a label", "finetune"});
+  refuses({"fisher", "run"}, {"stack", "layer-1"});
+}
+
+// The bound is below the exact log-likelihood; the one machine of the first layer has the exact value beside it.
+TEST_F(BeliefNet, IsJudgedByABoundThatSaysItIsOne) {
+  succeed(small_net("run"));
+  const ordered_json result = json({"evaluate", "run", "--data", "digits:test"});
+  EXPECT_EQ(result["log_z"]["kind"], "exact");
+  EXPECT_EQ(result["log_likelihood"]["kind"], "lower bound");
+  EXPECT_LT(result["log_likelihood"]["low"], result["log_likelihood"]["value"]);
+  EXPECT_LT(result["log_likelihood"]["value"], -20);
+  EXPECT_GT(result["log_likelihood"]["value"], -45);
+  EXPECT_NE(read_bytes(folder / "run/report.html").find("log-likelihood bound, digits:test"), std::string::npos);
+  const ordered_json annealed =
+      json({"evaluate", "run", "--data", "digits:test", "--method", "sandwich", "--betas", "300"});
+  EXPECT_EQ(annealed["log_likelihood"]["kind"], "estimate");
+  EXPECT_NEAR(annealed["log_likelihood"]["value"], result["log_likelihood"]["value"].get<double>(), 1.0);
+}
+
+TEST_F(BeliefNet, WithALabelTellsClassesApartAndDrawsThem) {
+  succeed(small_net(
+      "run", {"--model", "classification_dbn", "--layers", "40,40", "--limit", "0", "--updates", "400", "--batch", "50",
+              "--checkpoint-every", "1000", "--rate-weights", "0.03", "--rate-bias", "0.3"}));
+  EXPECT_LT(json({"classify", "run"})["error"], 0.4);  // guessing is wrong in 0.9
+  succeed({"sample", "run", "--clamp", "label=3", "-n", "10", "--sweeps", "20", "--out", "threes.npy"});
+  refuses({"sample", "run", "--clamp", "label=12"}, {"label 12", "0 … 9"});
+  refuses({"sample", "run", "--clamp", "visible=1"}, {"visible=1", "label=3"});
+  EXPECT_NE(read_bytes(folder / "run/report.html").find("gallery-classes"), std::string::npos);
+}
+
+TEST_F(BeliefNet, UnrollsIntoNets) {
+  succeed(small_net("run"));
+  succeed({"finetune", "run", "--out", "classifier", "--updates", "50"});
+  EXPECT_EQ(json({"models", "show", "classifier"})["layers"].size(), 4U);
+  succeed({"finetune", "run/model.safetensors", "--to", "autoencoder", "--out", "pairs", "--updates", "50", "--limit",
+           "300"});
+  const auto squared = [&](const std::string& model) {
+    return json({"reconstruct", model, "--data", "digits:test"})["squared_error"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(squared("pairs/start.safetensors"), squared("run"));
+  EXPECT_EQ(json({"encode", "run", "--data", "digits:test"})["numbers"], 8);
+}
+
+// Killed in the first and in the second stage, it ends with the same bytes.
+TEST_F(BeliefNet, KilledInAnyStageGoesOnToTheSameBytes) {
+  succeed(small_net("whole"));
+  for (const int update : {24, 90}) {
+    SCOPED_TRACE(update);
+    const std::string run = "killed" + std::to_string(update);
+    Process command = process(small_net(run));
+    command.on_error_line = [update, sent = false](pid_t child, const std::string& line) mutable {
+      if (sent || update_of(line).value_or(-1) < update) return;
+      ::kill(child, SIGKILL);
+      sent = true;
+    };
+    ASSERT_EQ(harmonium::testing::run(command).code, -SIGKILL);
+    EXPECT_FALSE(fs::exists(folder / run / "model.safetensors"));
+    EXPECT_EQ(fs::exists(folder / run / "layer-1/model.safetensors"), update > 60);
+    succeed({"resume", run});
+    EXPECT_TRUE(model_bytes(run) == model_bytes("whole"));
+    for (const std::string layer : {"layer-1", "layer-2"})
+      EXPECT_EQ(metrics_without_seconds(folder / run / layer), metrics_without_seconds(folder / "whole" / layer));
+  }
+}
+
+TEST_F(BeliefNet, RefusesWhatMakesNoSense) {
+  const auto bad = [&](const Arguments& flags, const std::vector<std::string>& parts) {
+    refuses(Arguments{"train", "--out", "run"} + flags, parts);
+  };
+  bad({"--model", "dbn"}, {"dbn", "--layers"});
+  bad({"--model", "dbn", "--layers", "12,0"}, {"--layers"});
+  bad({"--model", "dbn", "--layers", "12,softmax:2x3"}, {"--layers", "bernoulli or gaussian"});
+  bad({"--model", "dbn", "--layers", "12,8", "--hidden", "5"}, {"--hidden 5", "--layers"});
+  bad({"--model", "dbn", "--layers", "12,8", "--track", "ais"}, {"--track"});
+  bad({"--model", "dbn", "--layers", "12,8", "--keep", "best"}, {"--keep best", "classification_dbn"});
+  bad({"--model", "classification_dbn", "--layers", "12,8", "--data", "bars_and_stripes"}, {"labels"});
+}
+
+}  // namespace
+}  // namespace harmonium::testing
