@@ -239,8 +239,11 @@ void resolve_net(RunConfig& config) {
   if (config.optimizer == "auto") config.optimizer = "adam";
   require(config.optimizer == "adam" || config.optimizer == "sgd",
           "--optimizer {}: nets are trained by adam or sgd (with --momentum)", config.optimizer);
-  // Losses of reconstructions are sums over all pixels, and so are their gradients.
-  const double usual_rate = config.optimizer == "adam" ? 0.001 : is_classifier(config) ? 0.1 : 0.002;
+  // Layers of logistic units move slowly: begun with RBMs, 784-500-500 mistakes 3.7, 2.5 and 2.2 % of MNIST after 3000
+  // updates of adam with 0.001, 0.003 and 0.01. Losses of reconstructions are sums over all pixels, and so are their
+  // gradients.
+  const double adam_rate = config.activation == "logistic" ? 0.01 : 0.001;
+  const double usual_rate = config.optimizer == "adam" ? adam_rate : is_classifier(config) ? 0.1 : 0.002;
   if (config.rate_weights == 0) config.rate_weights = usual_rate;
   if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
   for (const auto& [flag, share] :
