@@ -1,17 +1,12 @@
 // kind = "classification": models with labels, chosen by validation data and judged once by test data.
-//
-//   test = "mnist:test"          minutes = 30
-//   [config]     any option of a run         [[run]]  name, and options that override [config]
-//   [[expected]] run, at_most (per cent), source
-//   [quick]      any option of a run, for --quick; it has the last word
+// judged_runs.h has the keys of its file; `at_most` is per cent.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "harmonium/cli/classifying.h"
-#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/training_experiment.h"
 #include "harmonium/cli/training_session.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/training/files/model_header.h"
@@ -21,67 +16,11 @@ namespace harmonium::cli {
 
 namespace {
 
-struct ErrorBound {
-  std::string run, source;
-  double at_most = 0;  // per cent
-};
-
-struct ClassificationExperiment {
-  std::string test;
-  double minutes = 0;
-  std::vector<PlannedRun> runs;
-  std::vector<ErrorBound> expected;
-};
-
-ErrorBound error_bound(const ExperimentFile& file, const toml::table& table, const std::vector<PlannedRun>& runs) {
-  ErrorBound bound;
-  for (const auto& [key, node] : table) {
-    const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
-      if (key.str() == name) assign_toml(field, node, where);
-      return key.str() == name;
-    };
-    require(take("run", bound.run) || take("at_most", bound.at_most) || take("source", bound.source),
-            "{}: no such entry; there are: run, at_most, source", where);
-  }
-  require(std::ranges::any_of(runs, [&](const PlannedRun& run) { return run.name == bound.run; }),
-          "{}, line {}: there is no run '{}' to expect something of", file.source, table.source().begin.line,
-          bound.run);
-  return bound;
-}
-
-ClassificationExperiment parse_classification(const ExperimentFile& file, bool quick) {
-  ClassificationExperiment experiment;
+JudgedRuns parse_classification(const ExperimentFile& file, bool quick) {
   RunConfig config;
   config.model = "classification_rbm";
   config.keep = "best";
-  toml::table shorter;
-  for (const auto& [key, node] : file.table) {
-    const std::string where = place_in(file.source, key.str(), node);
-    if (key == "config")
-      assign_config(config, as_table(node, where), file.source);
-    else if (key == "quick")
-      shorter = as_table(node, where);
-    else if (key == "test")
-      assign_toml(experiment.test, node, where);
-    else if (key == "minutes")
-      assign_toml(experiment.minutes, node, where);
-    else
-      require(key == "kind" || key == "title" || key == "question" || key == "run" || key == "expected",
-              "{}: no such entry of a classification experiment", where);
-  }
-  for (const toml::table* table : tables_of(file, "run")) {
-    PlannedRun run = planned_run(file, *table, config);
-    RunConfig short_config = run.config;
-    assign_config(short_config, shorter, file.source);  // wrong keys show without --quick too
-    if (quick) run.config = short_config;
-    experiment.runs.push_back(std::move(run));
-  }
-  require(!experiment.runs.empty(), "{}: there is no [[run]]", file.source);
-  require(!experiment.test.empty(), "{}: `test = \"…\"` must name the data to judge by", file.source);
-  for (const toml::table* table : tables_of(file, "expected"))
-    experiment.expected.push_back(error_bound(file, *table, experiment.runs));
-  return experiment;
+  return parse_judged_runs(file, quick, config);
 }
 
 // One run of the experiment and what it has been found to be worth.
@@ -93,9 +32,8 @@ struct ClassifiedRun {
   ClassificationResult valid = {}, test = {};
   const ErrorBound* expected = nullptr;
 
-  [[nodiscard]] bool met() const { return 100 * test.error().value <= expected->at_most + 1e-9; }
   [[nodiscard]] std::string verdict() const {
-    return expected == nullptr ? "" : format("≤ {}: {}", expected->at_most, met() ? "met" : "MISSED");
+    return expected == nullptr ? "" : expected->verdict(100 * test.error().value);
   }
 };
 
@@ -177,7 +115,7 @@ ClassificationResult answer(const ClassifiedRun& run, const std::string& data, c
 }  // namespace
 
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options) {
-  const ClassificationExperiment experiment = parse_classification(file, options.quick);
+  const JudgedRuns experiment = parse_classification(file, options.quick);
   std::vector<ClassifiedRun> runs;
   for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
     ClassifiedRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
@@ -186,8 +124,7 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
     require(std::ranges::find(kinds, run.config.model) != kinds.end(), "{}: run '{}' is a {}, which knows no classes",
             file.source, run.name, run.config.model);
     require(run.config.keep == "best", "{}: run '{}' must have keep = \"best\"", file.source, run.name);
-    for (const ErrorBound& bound : experiment.expected)
-      if (bound.run == run.name) run.expected = &bound;
+    run.expected = experiment.bound_of(run.name);
     runs.push_back(std::move(run));
   }
   watch_interrupts();

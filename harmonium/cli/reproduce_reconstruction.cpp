@@ -1,17 +1,12 @@
 // kind = "reconstruction": autoencoders, chosen by validation data, beside principal components of as many numbers.
-//
-//   test = "mnist:test"          minutes = 30
-//   [config]     any option of a run         [[run]]  name, and options that override [config]
-//   [[expected]] run, at_most (squared error per row), source
-//   [quick]      any option of a run, for --quick; it has the last word
+// judged_runs.h has the keys of its file; `at_most` is squared error per row.
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "harmonium/cli/config_file.h"
+#include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/reconstruction_error.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/training_experiment.h"
 #include "harmonium/cli/training_session.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/principal_components.h"
@@ -25,60 +20,10 @@ namespace harmonium::cli {
 
 namespace {
 
-struct SquaredBound {
-  std::string run, source;
-  double at_most = 0;
-};
-
-struct ReconstructionExperiment {
-  std::string test;
-  double minutes = 0;
-  std::vector<PlannedRun> runs;
-  std::vector<SquaredBound> expected;
-};
-
-ReconstructionExperiment parse_reconstruction(const ExperimentFile& file, bool quick) {
-  ReconstructionExperiment experiment;
+JudgedRuns parse_reconstruction(const ExperimentFile& file, bool quick) {
   RunConfig config;
   config.model = "autoencoder";
-  toml::table shorter;
-  for (const auto& [key, node] : file.table) {
-    const std::string where = place_in(file.source, key.str(), node);
-    if (key == "config")
-      assign_config(config, as_table(node, where), file.source);
-    else if (key == "quick")
-      shorter = as_table(node, where);
-    else if (key == "test")
-      assign_toml(experiment.test, node, where);
-    else if (key == "minutes")
-      assign_toml(experiment.minutes, node, where);
-    else
-      require(key == "kind" || key == "title" || key == "question" || key == "run" || key == "expected",
-              "{}: no such entry of a reconstruction experiment", where);
-  }
-  for (const toml::table* table : tables_of(file, "run")) {
-    PlannedRun run = planned_run(file, *table, config);
-    RunConfig short_config = run.config;
-    assign_config(short_config, shorter, file.source);  // wrong keys show without --quick too
-    if (quick) run.config = short_config;
-    experiment.runs.push_back(std::move(run));
-  }
-  require(!experiment.runs.empty(), "{}: there is no [[run]]", file.source);
-  require(!experiment.test.empty(), "{}: `test = \"…\"` must name the data to judge by", file.source);
-  for (const toml::table* table : tables_of(file, "expected")) {
-    SquaredBound bound;
-    for (const auto& [key, node] : *table) {
-      const std::string where = place_in(file.source, key.str(), node);
-      const auto take = [&](std::string_view name, auto& field) {
-        if (key.str() == name) assign_toml(field, node, where);
-        return key.str() == name;
-      };
-      require(take("run", bound.run) || take("at_most", bound.at_most) || take("source", bound.source),
-              "{}: no such entry; there are: run, at_most, source", where);
-    }
-    experiment.expected.push_back(bound);
-  }
-  return experiment;
+  return parse_judged_runs(file, quick, config);
 }
 
 struct RebuiltRun {
@@ -87,13 +32,10 @@ struct RebuiltRun {
   RunConfig config;  // resolved
   double seconds = 0;
   ReconstructionError error = {};
-  const SquaredBound* expected = nullptr;
+  const ErrorBound* expected = nullptr;
   Picture picture = {};
 
-  [[nodiscard]] std::string verdict() const {
-    if (expected == nullptr) return "";
-    return format("≤ {}: {}", expected->at_most, error.mean <= expected->at_most + 1e-9 ? "met" : "MISSED");
-  }
+  [[nodiscard]] std::string verdict() const { return expected == nullptr ? "" : expected->verdict(error.mean); }
 };
 
 struct LinearCode {
@@ -155,15 +97,14 @@ ReportContent reconstruction_report(const std::vector<RebuiltRun>& runs, const s
 }  // namespace
 
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options) {
-  const ReconstructionExperiment experiment = parse_reconstruction(file, options.quick);
+  const JudgedRuns experiment = parse_reconstruction(file, options.quick);
   std::vector<RebuiltRun> runs;
   for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
     RebuiltRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
     check_config(run.config, resolve(run.config));
     require(run.config.model == "autoencoder", "{}: run '{}' is a {}, which gives no data back", file.source, run.name,
             run.config.model);
-    for (const SquaredBound& bound : experiment.expected)
-      if (bound.run == run.name) run.expected = &bound;
+    run.expected = experiment.bound_of(run.name);
     runs.push_back(std::move(run));
   }
   watch_interrupts();
