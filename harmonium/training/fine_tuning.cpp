@@ -4,12 +4,13 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/kernels/rbm_chains.h"
 
 namespace harmonium {
 
 namespace {
 
-constexpr std::int64_t look_every = 10;  // updates between looks at every parameter
+constexpr std::int64_t look_every = 10, look_every_on_device = 1000;  // updates between looks at every parameter
 constexpr double burst = 1e4;
 
 const std::vector<std::pair<Loss, std::string>>& loss_names() {
@@ -77,7 +78,7 @@ LossGradient loss_gradient(const FeedForward& net, const at::Tensor& inputs, con
   const Moments leaves = net.parameters().map([](const at::Tensor& value) { return value.detach().requires_grad_(); });
   const at::Tensor total = per_row(net, net.with_parameters(leaves).logits(inputs, drop), targets, loss).mean();
   total.backward();
-  return {.loss = total.item<double>(), .gradient = leaves.map([](const at::Tensor& leaf) { return leaf.grad(); })};
+  return {.loss = total.detach(), .gradient = leaves.map([](const at::Tensor& leaf) { return leaf.grad(); })};
 }
 
 FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOptions& options)
@@ -87,7 +88,8 @@ FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOpt
       topology_(net_.topology()),
       rule_(options.step, options.updates),
       averaging_(net_.parameters(), options.averaging),
-      key_(options.seed) {
+      key_(options.seed),
+      loss_sum_(at::zeros({}, net_.bias(0).options().dtype(at::kDouble))) {
   require_fitting(net_, options_.loss);
   require(batches_.data().columns() == net_.inputs(), "{} has {} columns, the net takes {}", batches_.data().name,
           batches_.data().columns(), net_.inputs());
@@ -97,10 +99,13 @@ FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOpt
 }
 
 void FineTuning::step() {
+  const at::Device device = net_.bias(0).device();
+  std::optional<FastProducts> fast;
+  if (device_precision() == Precision::fast) fast.emplace(device);
   const std::vector<at::Tensor> batch = batches_.batch(update_);
   const LossGradient found = loss_gradient(net_, batch.front(), batch.back(), options_.loss, options_.dropout,
                                            key_.fold_in(static_cast<std::uint64_t>(update_)));
-  loss_sum_ += found.loss;
+  loss_sum_ += found.loss.to(at::kDouble);
   ++loss_count_;
   gradient_ = found.gradient.clone().mul_(-1);  // step rules climb
   rule_.penalize_(gradient_, net_.parameters(), topology_);
@@ -108,7 +113,7 @@ void FineTuning::step() {
   rule_.apply_(net_.parameters(), without_split(topology_, direction), update_);
   averaging_.observe(net_.parameters(), update_);
   ++update_;
-  if (update_ % look_every == 0) check();
+  if (update_ % (device.is_cpu() ? look_every : look_every_on_device) == 0) check();
 }
 
 void FineTuning::check() const {
@@ -124,8 +129,8 @@ void FineTuning::check() const {
 
 std::optional<double> FineTuning::take_loss() {
   if (loss_count_ == 0) return std::nullopt;
-  const double mean = loss_sum_ / static_cast<double>(loss_count_);
-  loss_sum_ = 0;
+  const double mean = loss_sum_.item<double>() / static_cast<double>(loss_count_);
+  loss_sum_.zero_();
   loss_count_ = 0;
   return mean;
 }
@@ -139,7 +144,7 @@ NamedTensors FineTuning::state() const {
   add("velocity/", rule_.state());
   if (adam_) add("adam/", adam_->state());
   // The mean loss since the last line of metrics is part of the next line.
-  all.emplace_back("loss", at::tensor({loss_sum_, static_cast<double>(loss_count_)}, at::kDouble));
+  all.emplace_back("loss", at::tensor({loss_sum_.item<double>(), static_cast<double>(loss_count_)}, at::kDouble));
   return all;
 }
 
@@ -149,7 +154,7 @@ void FineTuning::restore(std::int64_t update, const NamedTensors& saved) {
   rule_.restore(under_prefix("velocity/", saved), net_.parameters());
   if (adam_) adam_->restore(under_prefix("adam/", saved));
   const at::Tensor loss = find_tensor(saved, "loss", "a checkpoint of a net");
-  loss_sum_ = loss[0].item<double>();
+  loss_sum_.fill_(loss[0].item<double>());
   loss_count_ = loss[1].item<std::int64_t>();
   gradient_ = {};
   update_ = update;

@@ -7,11 +7,13 @@
 //
 // Losses are means over rows. As in Trainer, everything random is a function of (seed, update): batches by
 // BatchStream, dropped units by the update's key; so a run restored at update u goes on as one that was never stopped.
+// A net on a device is trained there, with products in TF32 unless `--precision exact` asks for float32.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "harmonium/core/device.h"
 #include "harmonium/models/feed_forward.h"
 #include "harmonium/training/adam.h"
 #include "harmonium/training/averaging.h"
@@ -39,7 +41,7 @@ struct Dropout {
                                               const at::Tensor& targets, Loss loss);
 
 struct LossGradient {
-  double loss = 0;   // mean over rows
+  at::Tensor loss;   // mean over rows: one number, where the net is, so that nobody waits for a device
   Moments gradient;  // of that, shaped like the parameters
 };
 // `key` decides which units are dropped.
@@ -64,6 +66,8 @@ class FineTuning {
   // One update. Throws RunFailure, naming update and tensor, when parameters have diverged.
   void step();
   void check() const;
+  // Returns when a device has done all that was begun.
+  void wait() const { wait_for_device(net_.bias(0)); }
 
   [[nodiscard]] std::int64_t update() const { return update_; }  // updates done
   [[nodiscard]] bool finished() const { return update_ >= options_.updates; }
@@ -89,7 +93,7 @@ class FineTuning {
   Key key_;
   std::int64_t update_ = 0;
   Moments gradient_;
-  double loss_sum_ = 0;
+  at::Tensor loss_sum_;
   std::int64_t loss_count_ = 0;
 };
 

@@ -17,16 +17,18 @@ NetErrors net_errors(const FeedForward& net, const Dataset& data, Binarization b
   require(data.rows() > 0, "{}: there are no rows to measure a net by", data.name);
   require(!classes || data.labels.defined(), "{}: without labels there is no classification error", data.name);
   constexpr std::int64_t rows_at_once = 1000;
+  const at::Device device = net.bias(0).device();
   double total = 0, squared = 0;
   std::int64_t wrong = 0;
   for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
     const Dataset piece = data.slice(first, std::min(first + rows_at_once, data.rows()));
-    const at::Tensor values = shown_values(piece, binarization);
+    const at::Tensor values = shown_values(piece, binarization).to(device);
+    const at::Tensor labels = classes ? piece.labels.to(device) : at::Tensor();
     const at::Tensor logits = net.logits(values);
-    const at::Tensor targets = classes ? at::one_hot(piece.labels, net.outputs()).to(values.scalar_type()) : values;
+    const at::Tensor targets = classes ? at::one_hot(labels, net.outputs()).to(values.scalar_type()) : values;
     total += row_losses_of_logits(net, logits, targets, loss).sum().item<double>();
     if (classes)
-      wrong += logits.argmax(1).ne(piece.labels).sum().item<std::int64_t>();
+      wrong += logits.argmax(1).ne(labels).sum().item<std::int64_t>();
     else
       squared += row_losses_of_logits(net, logits, targets, Loss::squared).sum().item<double>();
   }

@@ -35,6 +35,7 @@ BoltzmannMachine machine_of(const TrainerCase& one) {
   if (one.model == "mrf") return make_mrf("bernoulli:6", at::kDouble);
   if (one.model == "semi_restricted") return make_semi_restricted("bernoulli:6", "bernoulli:4", at::kDouble);
   if (one.model == "classification_rbm") return make_classification_rbm("bernoulli:6", 3, "bernoulli:4", at::kDouble);
+  if (one.model == "dbm") return make_chain({"bernoulli:6", "bernoulli:4", "bernoulli:3"}, at::kDouble);
   if (one.model == "gaussian") return make_rbm("gaussian:6", "bernoulli:4", at::kDouble);
   return make_rbm("bernoulli:6", "bernoulli:4", at::kDouble);
 }
@@ -90,7 +91,7 @@ std::vector<TrainerCase> trainer_cases() {
   for (const char* gradient : {"cd", "pt", "tempered", "exact"})
     for (const char* optimizer : {"fang", "centering"}) all.push_back({gradient, optimizer});
   for (const char* gradient : {"fpcd", "mf_cd", "pl"}) all.push_back({gradient, "centering"});
-  for (const char* model : {"mrf", "semi_restricted", "classification_rbm", "gaussian"})
+  for (const char* model : {"mrf", "semi_restricted", "classification_rbm", "gaussian", "dbm"})
     for (const char* optimizer : {"fang", "centering"}) all.push_back({"pcd", optimizer, model});
   all.push_back({"exact", "fang", "mrf"});
   all.push_back({"pl", "centering", "mrf"});

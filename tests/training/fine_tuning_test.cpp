@@ -41,7 +41,7 @@ TEST_P(EveryLoss, HasTheGradientOfFiniteDifferences) {
       const double before = flat[i].item<double>();
       const auto loss_at = [&](double x) {
         flat[i].fill_(x);
-        return loss_gradient(net, inputs, targets, one.loss, one.dropout, Key(6)).loss;
+        return loss_gradient(net, inputs, targets, one.loss, one.dropout, Key(6)).loss.item<double>();
       };
       const double difference = (loss_at(before + step) - loss_at(before - step)) / (2 * step);
       flat[i].fill_(before);
@@ -50,7 +50,7 @@ TEST_P(EveryLoss, HasTheGradientOfFiniteDifferences) {
   }
   if (one.dropout.hidden == 0) {
     EXPECT_NEAR(row_losses(net, inputs, targets, one.loss).mean().item<double>(),
-                loss_gradient(net, inputs, targets, one.loss).loss, 1e-12);
+                loss_gradient(net, inputs, targets, one.loss).loss.item<double>(), 1e-12);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/best_model.h"
 #include "harmonium/training/files/checkpoint.h"
@@ -80,7 +81,7 @@ FineTuning make_tuning(const RunConfig& config, const RunData& data, const FeedF
                        .binarization = data.binarization,
                        .shrink = config.shrink,
                        .classes = is_classifier(config) ? net.outputs() : 0},
-                      key.fold_in(net_batch_stream));
+                      key.fold_in(net_batch_stream), net.bias(0).device());
   return {net,
           std::move(batches),
           {.loss = parse_loss(config.loss),
@@ -102,7 +103,10 @@ FineTuning make_tuning(const RunConfig& config, const RunData& data, const FeedF
 class NetRun final : public Trainee {
  public:
   NetRun(const RunConfig& config, const RunData& data, NetModel model)
-      : config_(config), data_(data), model_(std::move(model)), tuning_(make_tuning(config, data, model_.net)) {}
+      : config_(config),
+        data_(data),
+        model_(std::move(model)),
+        tuning_(make_tuning(config, data, model_.net.to(at::TensorOptions().device(find_device(config.device))))) {}
 
   void step() override { tuning_.step(); }
   [[nodiscard]] std::int64_t update() const override { return tuning_.update(); }
@@ -112,6 +116,7 @@ class NetRun final : public Trainee {
            (config_.patience > 0 && !best_.empty() && update() - best_.update() >= config_.patience);
   }
   void check() const override { tuning_.check(); }
+  void wait() const override { tuning_.wait(); }
 
   [[nodiscard]] std::map<std::string, double> measure() override {
     constexpr std::int64_t watched_rows = 2000;  // of the training data, where there are no others
@@ -212,7 +217,6 @@ void resolve_net(RunConfig& config) {
   require(config.hidden == usual.hidden || config.hidden == "none",
           "--hidden {}: the layers of a net are given by --layers, such as 500,250", config.hidden);
   config.hidden = "none";
-  require(config.device == "cpu", "--device {}: nets are trained on the CPU", config.device);
   require(config.snapshots == "none" && config.track == "none",
           "--snapshots and --track are about likelihoods, and --model {} has none", config.model);
   require(config.start == "none" || config.activation == "auto" || config.layers != "none",

@@ -311,9 +311,9 @@ class MachineRun final : public Trainee {
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
                        const RunData& data, const RunHooks& hooks) {
+  set_device_precision(parse_precision(config.precision));
   if (trains_net(config)) return run_net_training(folder, config, config_text, data, hooks);
   if (trains_stack(config)) return run_stack_training(folder, config, config_text, data, hooks);
-  set_device_precision(parse_precision(config.precision));
   Model model = initial_model(config, data);
   NamedTensors chains;
   if (config.pretrain != "none" && !read_checkpoint(folder / "checkpoint")) {

@@ -1,0 +1,64 @@
+// Feed-forward nets trained on the device beside the CPU. Batches and dropped units are the same to the bit; products
+// in float32 are added up in another order, which thirty updates turn into some 10^-5 of a parameter.
+#include "harmonium/data/digits.h"
+#include "harmonium/training/fine_tuning.h"
+#include "harmonium/training/net_error.h"
+#include "tests/device/support.h"
+
+namespace harmonium {
+namespace {
+
+constexpr std::int64_t updates = 30, saved_after = 11;
+
+FineTuning tuning_on(at::Device device, Loss loss, bool adam) {
+  FeedForward net = loss == Loss::cross_entropy ? make_classifier(64, {20, 15}, 10, Activation::logistic)
+                                                : make_autoencoder(64, {20, 5}, Activation::relu, Activation::logistic);
+  initialize(net, Key(1));
+  return {
+      net.to(at::TensorOptions().device(device)),
+      BatchStream(digits_split().train,
+                  {.batch = 50, .binarization = Binarization::none, .classes = loss == Loss::cross_entropy ? 10 : 0},
+                  Key(2), device),
+      {.loss = loss,
+       .adam = adam,
+       .step = {.rate_bias = 0.003, .rate_weights = 0.003, .momentum = 0.5},
+       .dropout = {.inputs = 0.1, .hidden = 0.2},
+       .updates = updates,
+       .averaging = 10,
+       .seed = 3}};
+}
+
+class NetOnDevice : public OnDevice, public testing::WithParamInterface<std::tuple<Loss, bool>> {};
+
+TEST_P(NetOnDevice, LearnsAsOnTheCpuAndGoesOnFromACheckpointOfEither) {
+  const ExactProducts exact;
+  const auto& [loss, adam] = GetParam();
+  FineTuning here = tuning_on(at::kCPU, loss, adam), there = tuning_on(cuda_, loss, adam);
+  NamedTensors saved;
+  while (!here.finished()) {
+    if (there.update() == saved_after)
+      for (const auto& [name, value] : there.state()) saved.emplace_back(name, on_cpu(value).clone());
+    here.step();
+    there.step();
+  }
+  constexpr double close = 1e-3;
+  expect_near(there.net().parameters(), here.net().parameters(), close);
+  expect_near(there.averaged().parameters(), here.averaged().parameters(), close);
+  const Dataset test = digits_split().test;
+  const NetErrors a = net_errors(here.averaged(), test, Binarization::none, loss),
+                  b = net_errors(there.averaged(), test, Binarization::none, loss);
+  EXPECT_NEAR(b.loss, a.loss, close * (1 + a.loss));
+  EXPECT_NEAR(*there.take_loss(), *here.take_loss(), close * (1 + a.loss));
+
+  FineTuning crossed = tuning_on(at::kCPU, loss, adam);
+  crossed.restore(saved_after, saved);
+  while (!crossed.finished()) crossed.step();
+  expect_near(crossed.net().parameters(), here.net().parameters(), close);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NetOnDevice,
+                         testing::Combine(testing::Values(Loss::cross_entropy, Loss::bernoulli, Loss::squared),
+                                          testing::Bool()));
+
+}  // namespace
+}  // namespace harmonium
