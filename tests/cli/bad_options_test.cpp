@@ -41,6 +41,7 @@ TEST_F(BadOption, OfDeepLayersIsNamed) {
   train_refuses({"--labels", "top"}, {"--labels top", "rbm", "classification_rbm"});
   train_refuses({"--pretrain", "rbm"}, {"--pretrain rbm", "--model dbm"});
   train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "rbm"}, {"two hidden layers"});
+  train_refuses(deep + Arguments{"--layers", "10,abc", "--pretrain", "rbm"}, {"--layers 10,abc", "'abc'"});
   train_refuses(deep + Arguments{"--layers", "10,softmax:2x3", "--pretrain", "rbm"}, {"softmax:2x3", "binary"});
   for (const std::string gradient : {"cd", "mf_cd", "pl"})
     train_refuses(deep + Arguments{"--layers", "10,5", "--gradient", gradient}, {"--gradient " + gradient, "pcd"});

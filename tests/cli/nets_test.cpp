@@ -133,6 +133,13 @@ TEST_F(Nets, BeginWithLayersThatWereLearntOneByOne) {
       EXPECT_EQ(start.at("layer" + layer + ".bias"), learnt.at(machine ? "hidden.bias" : "layer1.bias"));
     }
   }
+  train("deep", "mlp", {"--layers", "12,9", "--pretrain", "dbm", "--pretrain-updates", "20", "--updates", "100"});
+  const auto began = parameters("deep/start.safetensors"), machine = parameters("deep/pretraining/layer-1");
+  EXPECT_EQ(began.at("layer1.weights"), machine.at("visible_hidden1.weights"));
+  EXPECT_EQ(began.at("layer2.weights"), machine.at("hidden1_hidden2.weights"));
+  EXPECT_EQ(began.at("layer2.bias"), machine.at("hidden2.bias"));
+  EXPECT_TRUE(fs::exists(folder / "deep/pretraining/layer-1/pretraining/layer-2")) << "it began with RBMs itself";
+
   train("pairs", "autoencoder", {"--layers", "12,4", "--pretrain", "rbm", "--updates", "100"});
   const auto start = parameters("pairs/start.safetensors"), code = parameters("pairs/pretraining/layer-2");
   EXPECT_EQ(start.at("layer3.bias"), code.at("visible.bias")) << "the way down";
@@ -200,6 +207,7 @@ TEST_F(Nets, RefuseWhatMakesNoSense) {
   bad({"--model", "mlp", "--layers", "5", "--pretrain", "rbm", "--activation", "relu"}, {"relu", "logistic"});
   bad({"--model", "mlp", "--layers", "5", "--pretrain", "dreams"}, {"dreams", "supervised"});
   bad({"--model", "autoencoder", "--layers", "5", "--pretrain", "supervised"}, {"supervised", "rbm"});
+  bad({"--model", "mlp", "--layers", "5", "--pretrain", "dbm"}, {"two hidden layers"});
   bad({"--model", "mlp", "--pretrain-updates", "5"}, {"--pretrain-updates"});
   bad({"--model", "rbm", "--dropout", "0.5"}, {"--dropout", "--model mlp"});
 }

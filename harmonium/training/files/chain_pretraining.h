@@ -9,6 +9,10 @@
 
 namespace harmonium {
 
+// Rates of the joint training where none are given. The more hidden units move together, the shorter the steps of fang
+// that leave what the RBMs have learnt in place.
+[[nodiscard]] Rates joint_rates(const RunConfig& config);
+
 // Trains what is not trained yet and puts the result into `machine`, whose label layer, if it has one, stays as it is.
 // `config` is that of the deep machine. `machine` is as it was where that is interrupted.
 [[nodiscard]] RunResult pretrain_chain(BoltzmannMachine& machine, const std::filesystem::path& folder,

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/models/unrolling.h"
+#include "harmonium/training/files/chain_pretraining.h"
 #include "harmonium/training/files/net_file.h"
 #include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/files/stages.h"
@@ -58,6 +59,21 @@ RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
   return result;
 }
 
+// A deep Boltzmann machine of all hidden layers, which begins with RBMs itself. Natural gradients need many chains.
+RunConfig deep_machine_config(const RunConfig& config, const RunData& data) {
+  RunConfig result = belief_net_config(config, data);
+  constexpr std::int64_t fewest_chains = 1000;
+  result.model = "dbm";
+  result.pretrain = "rbm";
+  result.pretrain_updates = config.pretrain_updates;
+  result.updates = std::max<std::int64_t>(1, config.pretrain_updates / 2);
+  const Rates rates = joint_rates(result);
+  result.rate_bias = rates.bias;
+  result.rate_weights = rates.weights;
+  result.batch = result.particles = std::max(config.batch, fewest_chains);
+  return result;
+}
+
 // Upper stages learn from means as they are. Natural gradients take Gaussian hidden units too far too fast, and so do
 // chains that wander off with them.
 RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
@@ -68,6 +84,13 @@ RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
   result.optimizer = "centering";
   result.rate_bias = result.rate_weights = small_rate;
   return result;
+}
+
+// Whether layers are learnt as machines, one by one or all at once.
+bool learns_machines(const RunConfig& config) { return config.pretrain == "rbm" || config.pretrain == "dbm"; }
+
+RunConfig machines_config(const RunConfig& config, const RunData& data) {
+  return config.pretrain == "dbm" ? deep_machine_config(config, data) : belief_net_config(config, data);
 }
 
 RunData belief_net_data(const RunConfig& config, const RunData& data) {
@@ -117,9 +140,9 @@ void copy_layer(FeedForward& net, std::size_t place, const FeedForward& source, 
 }  // namespace
 
 void resolve_pretraining(RunConfig& config) {
-  const std::vector<std::string> ways = {"none", "rbm", "autoencoder", "supervised"};
+  const std::vector<std::string> ways = {"none", "rbm", "dbm", "autoencoder", "supervised"};
   require(std::ranges::find(ways, config.pretrain) != ways.end(),
-          "--pretrain {}: there are none, rbm, autoencoder and supervised", config.pretrain);
+          "--pretrain {}: there are none, rbm, dbm, autoencoder and supervised", config.pretrain);
   require(config.pretrain_updates >= 0, "--pretrain-updates must not be negative, and is {}", config.pretrain_updates);
   if (config.pretrain == "none") {
     require(config.pretrain_updates == 0, "--pretrain-updates {} without --pretrain", config.pretrain_updates);
@@ -131,9 +154,10 @@ void resolve_pretraining(RunConfig& config) {
           config.pretrain);
   require(config.model == "mlp" || config.pretrain == "rbm",
           "--pretrain {} is for --model mlp; an autoencoder is pretrained by rbm", config.pretrain);
-  if (config.pretrain == "rbm") {
+  if (learns_machines(config)) {
     require(config.activation == "auto" || config.activation == "logistic",
-            "--pretrain rbm gives logistic layers, and --activation {} asks for others", config.activation);
+            "--pretrain {} gives logistic layers, and --activation {} asks for others", config.pretrain,
+            config.activation);
     config.activation = "logistic";
     require(config.code == "linear", "--pretrain rbm gives a linear code, and --code {} asks for another", config.code);
   }
@@ -141,19 +165,20 @@ void resolve_pretraining(RunConfig& config) {
 }
 
 void check_pretraining(const RunConfig& config, const RunData& data) {
-  if (config.pretrain != "rbm") return;
-  const RunConfig stack = belief_net_config(config, data);
+  if (!learns_machines(config)) return;
+  const RunConfig stack = machines_config(config, data);
   check_config(stack, belief_net_data(stack, data));
 }
 
 RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const RunConfig& config,
                    const ConfigText& config_text, const RunData& data, const RunHooks& hooks) {
   const std::filesystem::path place = folder / "pretraining";
-  const bool machines = config.pretrain == "rbm";
-  const RunConfig stack = machines ? belief_net_config(config, data) : config;
-  const Stages stages{.count = split_layers(config.layers).size(),
+  const bool machines = learns_machines(config), together = config.pretrain == "dbm";
+  const RunConfig stack = machines ? machines_config(config, data) : config;
+  const Stages stages{.count = together ? 1 : split_layers(config.layers).size(),
                       .config =
                           [&](std::size_t stage) {
+                            if (together) return stack;
                             return machines ? machine_config(stack, stage) : single_layer_config(config, stage);
                           },
                       .encode =
@@ -173,6 +198,7 @@ RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const 
   }
   MachineStack trained;
   for (std::size_t i = 0; i < stages.count; ++i) trained.push_back(read_model(stage_folder(place, i)).machine);
+  if (together) trained = stack_of_chain(trained.front());
   const FeedForward source = config.model == "mlp" ? unroll_encoder(trained) : unroll_autoencoder(trained);
   for (std::size_t i = 0; i < source.layers().size(); ++i) copy_layer(net, i, source, i);
   return result;

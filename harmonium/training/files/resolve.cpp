@@ -6,6 +6,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/training/files/chain_pretraining.h"
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
@@ -195,10 +196,12 @@ RunData resolve(RunConfig& config) {
     require_no_net_options(config);
     resolve_optimizer(config);
   }
-  const Rates rates =
-      config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
-  if (config.rate_bias == 0) config.rate_bias = rates.bias;
-  if (config.rate_weights == 0) config.rate_weights = rates.weights;
+  if (config.rate_bias == 0 || config.rate_weights == 0) {
+    const Rates rates =
+        config.pretrain == "none" ? default_rates(config.optimizer, config.objective) : joint_rates(config);
+    if (config.rate_bias == 0) config.rate_bias = rates.bias;
+    if (config.rate_weights == 0) config.rate_weights = rates.weights;
+  }
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
   // Covariances between all layers of a deep machine from a hundred chains are noise that fang may follow.

@@ -92,14 +92,6 @@ BoltzmannMachine make_machine(const RunConfig& config, std::int64_t classes) {
 }
 
 // Fails naming the flag and what it was given.
-void check_unit(const char* flag, const std::string& given, const std::string& spec) {
-  try {
-    (void)make_unit(spec);
-  } catch (const Error& error) {
-    fail("{} {}: {}", flag, given, error.what());
-  }
-}
-
 // Looked at in pieces, because as floats the whole table may not fit in memory.
 void check_values(const Dataset& data, const Unit& visible) {
   constexpr std::int64_t rows_at_once = 20'000;
@@ -121,6 +113,14 @@ void check_keep_best(const RunConfig& config, const RunData& data) {
 }
 
 }  // namespace
+
+void check_unit(const char* flag, const std::string& given, const std::string& spec) {
+  try {
+    (void)make_unit(spec);
+  } catch (const Error& error) {
+    fail("{} {}: {}", flag, given, error.what());
+  }
+}
 
 std::vector<std::string> chain_specs(const RunConfig& config) {
   std::vector<std::string> specs = {config.visible};

@@ -51,6 +51,8 @@ using ConfigText = std::function<std::string(const RunConfig&)>;
 
 // Visible and hidden layers of a deep machine as unit types, from the bottom up.
 [[nodiscard]] std::vector<std::string> chain_specs(const RunConfig& config);
+// Fails, naming the flag, where `spec` is no unit type.
+void check_unit(const char* flag, const std::string& given, const std::string& spec);
 
 // Whether the model has a label layer.
 [[nodiscard]] bool knows_labels(const RunConfig& config);
