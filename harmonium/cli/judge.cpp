@@ -10,6 +10,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
+#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/training/files/folder_journal.h"
 #include "harmonium/training/files/metrics_log.h"
@@ -165,6 +166,8 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
   evaluation.updates = updates_of(model);
   evaluation.seconds = seconds_of(model, path);
   evaluation.log_z = findings.log_z;
+  if (!model.machine.device().is_cpu() && findings.log_z.kind != EstimateKind::exact)
+    evaluation.device = fmt::format("cuda, precision {}", device_precision() == Precision::fast ? "fast" : "exact");
   evaluation.upper_log_z = findings.upper(gap);
   std::optional<double> mean;
   if (test != nullptr) {

@@ -7,9 +7,9 @@
 namespace harmonium::testing {
 namespace {
 
-const std::vector<std::string> evaluation_keys = {"model",          "updates", "seconds",     "data",  "n",
-                                                  "binarization",   "draws",   "draw_spread", "log_z", "hidden",
-                                                  "log_likelihood", "raise",   "upper_log_z", "gap",   "verdict"};
+const std::vector<std::string> evaluation_keys = {
+    "model",       "updates", "seconds", "data",           "n",     "binarization", "device", "draws",
+    "draw_spread", "log_z",   "hidden",  "log_likelihood", "raise", "upper_log_z",  "gap",    "verdict"};
 const std::vector<std::string> log_z_keys = {
     "value", "low", "high", "kind", "method", "chains", "betas", "effective_samples", "largest_weight", "pareto_k"};
 const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "kind"};

@@ -48,14 +48,17 @@ TEST(Evaluations, BringUpdatesAndSecondsBack) {
   EXPECT_EQ(back.log_z.chains, 10);
 }
 
-TEST(Evaluations, BringDrawsAndTheirSpreadBack) {
+TEST(Evaluations, BringDrawsTheirSpreadAndTheDeviceBack) {
   const TemporaryFolder folder;
   Evaluation averaged = answer(300, -20);
   averaged.draws = 5;
   averaged.draw_spread = 0.25;
+  averaged.device = "cuda, precision exact";
   record_evaluations(folder.path(), {averaged, answer(100, -30)});
   EXPECT_EQ(read_evaluations(folder.path()).at(0).draws, 5);
   EXPECT_EQ(read_evaluations(folder.path()).at(0).draw_spread, 0.25);
+  EXPECT_EQ(read_evaluations(folder.path()).at(0).device, "cuda, precision exact");
+  EXPECT_EQ(read_evaluations(folder.path()).at(1).device, "cpu");
   EXPECT_EQ(read_evaluations(folder.path()).at(1).draws, 1);
   EXPECT_FALSE(read_evaluations(folder.path()).at(1).draw_spread.has_value());
 }
@@ -167,7 +170,7 @@ TEST(Evaluations, KnowTheFlagsThatAskForThemAgain) {
 TEST(Evaluations, OfOlderFilesAreReadAndReplacedByTheSameModels) {
   const TemporaryFolder folder;
   nlohmann::ordered_json old = to_json(answer(0, -20));
-  for (const char* key : {"updates", "seconds", "draws", "draw_spread"}) old.erase(key);
+  for (const char* key : {"updates", "seconds", "draws", "draw_spread", "device"}) old.erase(key);
   (void)folder.write("evaluations.jsonl", old.dump() + "\n");
   EXPECT_EQ(read_evaluations(folder.path()).at(0).updates, 0);
   EXPECT_EQ(read_evaluations(folder.path()).at(0).seconds, 0);

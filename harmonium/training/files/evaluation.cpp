@@ -96,6 +96,7 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["data"] = or_null(!evaluation.data.empty(), evaluation.data);
   result["n"] = evaluation.n;
   result["binarization"] = or_null(!evaluation.binarization.empty(), evaluation.binarization);
+  result["device"] = evaluation.device;
   result["draws"] = or_null(!evaluation.data.empty(), evaluation.draws);
   result["draw_spread"] = or_null(evaluation.draw_spread);
   result["log_z"] = whole_json(evaluation.log_z);
@@ -134,6 +135,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
       .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
       .n = from.at("n"),
       .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
+      .device = from.value("device", "cpu"),
       .draws = number("draws", 1),
       .log_z = estimate_from_json(from.at("log_z")),
       .log_likelihood = std::nullopt};

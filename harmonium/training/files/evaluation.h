@@ -30,7 +30,8 @@ struct Evaluation {
   std::string data;          // empty where log Z alone was asked for
   std::int64_t n = 0;        // rows
   std::string binarization;  // "none", "threshold", "stochastic (seed 0)", "stochastic (seeds 0–4)"
-  int draws = 1;             // of a stochastic binarization, over which the log-likelihood is averaged
+  std::string device = "cpu";  // where log Z was estimated: "cpu", "cuda, precision fast", "cuda, precision exact"
+  int draws = 1;               // of a stochastic binarization, over which the log-likelihood is averaged
   std::optional<double> draw_spread = std::nullopt;  // standard deviation between draws; nothing for one draw
   Estimate log_z;
   std::optional<Estimate> log_likelihood;             // mean per row
