@@ -48,9 +48,9 @@ std::optional<ImageShape> guess_image(std::int64_t columns) {
 }
 
 Model from_arrays(const NamedTensors& arrays, const std::string& where) {
-  const at::Tensor& weights = find_tensor(arrays, "W", where);
-  const at::Tensor& visible = find_tensor(arrays, "visible_bias", where);
-  const at::Tensor& hidden = find_tensor(arrays, "hidden_bias", where);
+  const at::Tensor weights = find_tensor(arrays, "W", where);
+  const at::Tensor visible = find_tensor(arrays, "visible_bias", where);
+  const at::Tensor hidden = find_tensor(arrays, "hidden_bias", where);
   require(weights.dim() == 2 && weights.numel() > 0, "{}: W must be a matrix, visible × hidden", where);
   require(visible.numel() == weights.size(0) && hidden.numel() == weights.size(1),
           "{}: W is {} × {}, but visible_bias has {} and hidden_bias {} entries (W is visible × hidden)", where,
