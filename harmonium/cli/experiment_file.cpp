@@ -18,6 +18,32 @@ ExperimentFile parse_experiment(const std::string& name, const std::string& sour
   return file;
 }
 
+void ExpectedTime::say() const {
+  if (minutes > 0)
+    fmt::print(stderr, "  about {:.0f} min on {}; can be interrupted and called again at any moment\n", minutes,
+               machine);
+}
+
+bool take_time(ExpectedTime& time, std::string_view key, const toml::node& node, const std::string& where) {
+  if (key == "minutes")
+    assign_toml(time.minutes, node, where);
+  else if (key == "machine")
+    assign_toml(time.machine, node, where);
+  else
+    return false;
+  return true;
+}
+
+void take_quick_time(const ExperimentFile& file, toml::table& quick_table, bool quick, ExpectedTime& time) {
+  for (const char* key : {"minutes", "machine"}) {
+    const toml::node* node = quick_table.get(key);
+    if (node == nullptr) continue;
+    ExpectedTime ignored;
+    take_time(quick ? time : ignored, key, *node, place_in(file.source, key, *node));
+    quick_table.erase(key);
+  }
+}
+
 ExperimentFile open_experiment(const std::string& name_or_path) {
   const std::filesystem::path path = name_or_path;
   if (path.extension() == ".toml" || path.has_parent_path()) {

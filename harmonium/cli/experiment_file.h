@@ -27,6 +27,19 @@ struct ReproduceOptions {
   std::filesystem::path out;  // never empty once a kind is asked to run
 };
 
+// About how long an experiment takes, and on what.
+struct ExpectedTime {
+  double minutes = 0;  // 0: not known
+  std::string machine = "two cores";
+
+  // For people, before it begins.
+  void say() const;
+};
+// True where the key is one of its own.
+bool take_time(ExpectedTime& time, std::string_view key, const toml::node& node, const std::string& where);
+// Takes such keys out of [quick], which has the last word only with --quick.
+void take_quick_time(const ExperimentFile& file, toml::table& quick_table, bool quick, ExpectedTime& time);
+
 struct EmbeddedExperiment {
   std::string_view name, text;
 };

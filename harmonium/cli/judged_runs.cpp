@@ -47,12 +47,12 @@ JudgedRuns parse_judged_runs(const ExperimentFile& file, bool quick, RunConfig c
       shorter = as_table(node, where);
     else if (key == "test")
       assign_toml(experiment.test, node, where);
-    else if (key == "minutes")
-      assign_toml(experiment.minutes, node, where);
     else
-      require(key == "kind" || key == "title" || key == "question" || key == "run" || key == "expected",
+      require(take_time(experiment.time, key.str(), node, where) || key == "kind" || key == "title" ||
+                  key == "question" || key == "run" || key == "expected",
               "{}: no such entry of a {} experiment", where, file.kind);
   }
+  take_quick_time(file, shorter, quick, experiment.time);
   for (const toml::table* table : tables_of(file, "run")) {
     PlannedRun run = planned_run(file, *table, config);
     RunConfig short_config = run.config;

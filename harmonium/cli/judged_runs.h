@@ -1,9 +1,9 @@
 // Experiments that train runs and judge each once by test data: what their files have in common.
 //
-//   test = "mnist:test"          minutes = 30
+//   test = "mnist:test"          minutes = 30              machine = "one H200"
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
 //   [[expected]] run, at_most, source
-//   [quick]      any option of a run, for --quick; it has the last word
+//   [quick]      minutes, machine and any option of a run, for --quick; it has the last word
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct ErrorBound {
 
 struct JudgedRuns {
   std::string test;
-  double minutes = 0;
+  ExpectedTime time;
   std::vector<PlannedRun> runs;
   std::vector<ErrorBound> expected;
 

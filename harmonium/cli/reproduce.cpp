@@ -12,17 +12,18 @@ namespace {
 struct ExperimentKind {
   const char* name;
   int (*run)(const ExperimentFile& file, const ReproduceOptions& options);
+  bool devices = false;  // can compute on one
 };
 
 constexpr ExperimentKind experiment_kinds[] = {
-    {"training", reproduce_training},
+    {"training", reproduce_training, true},
     {"fisher", reproduce_fisher},
     {"calibration", reproduce_calibration},
     {"annealing", reproduce_annealing},
     {"search", reproduce_search},
-    {"samples", reproduce_samples},
-    {"classification", reproduce_classification},
-    {"reconstruction", reproduce_reconstruction},
+    {"samples", reproduce_samples, true},
+    {"classification", reproduce_classification, true},
+    {"reconstruction", reproduce_reconstruction, true},
 };
 
 int list_experiments(const CommonOptions& common) {
@@ -44,7 +45,11 @@ int reproduce(ReproduceOptions options) {
     options.out = std::filesystem::path("runs") / "reproduce" / (file.name + (options.quick ? "-quick" : ""));
   std::string known;
   for (const ExperimentKind& kind : experiment_kinds) {
-    if (file.kind == kind.name) return kind.run(file, options);
+    if (file.kind == kind.name) {
+      require(kind.devices || options.common.device == "cpu", "--device {}: experiments of kind {} compute on the CPU",
+              options.common.device, kind.name);
+      return kind.run(file, options);
+    }
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
   fail("{}: there is no kind of experiment '{}'; there are: {}", file.source, file.kind, known);
@@ -54,11 +59,13 @@ int reproduce(ReproduceOptions options) {
 
 void add_reproduce(CLI::App& app) {
   auto options = std::make_shared<ReproduceOptions>();
+  options->common.devices = CommonOptions::Devices::any;
   CLI::App* command =
       add_command(app, "reproduce", "Run an experiment to its end, and hold its numbers against those expected",
                   "  harmonium reproduce                          # lists the experiments\n"
                   "  harmonium reproduce mnist_published --quick  # a few minutes\n"
                   "  harmonium reproduce mnist_published          # goes on where it was interrupted\n"
+                  "  harmonium reproduce dbm_mnist --device cuda  # what a CPU would need a day for\n"
                   "  harmonium reproduce my_experiment.toml --out runs/mine\n",
                   options->common, [options] { return reproduce(*options); });
   command->add_option("experiment", options->name, "name, or path of a TOML file; without it: the list");

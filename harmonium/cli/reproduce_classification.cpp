@@ -115,7 +115,8 @@ ClassificationResult answer(const ClassifiedRun& run, const std::string& data, c
 }  // namespace
 
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options) {
-  const JudgedRuns experiment = parse_classification(file, options.quick);
+  JudgedRuns experiment = parse_classification(file, options.quick);
+  place_runs(experiment.runs, options.common);
   std::vector<ClassifiedRun> runs;
   for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
     ClassifiedRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
@@ -130,9 +131,7 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
   watch_interrupts();
   if (!options.common.json) {
     fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    if (experiment.minutes > 0)
-      fmt::print(stderr, "  about {:.0f} min on one core; can be interrupted and called again at any moment\n",
-                 experiment.minutes);
+    experiment.time.say();
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ClassifiedRun& run = runs[i];

@@ -97,7 +97,8 @@ ReportContent reconstruction_report(const std::vector<RebuiltRun>& runs, const s
 }  // namespace
 
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options) {
-  const JudgedRuns experiment = parse_reconstruction(file, options.quick);
+  JudgedRuns experiment = parse_reconstruction(file, options.quick);
+  place_runs(experiment.runs, options.common);
   std::vector<RebuiltRun> runs;
   for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
     RebuiltRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
@@ -110,9 +111,7 @@ int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions&
   watch_interrupts();
   if (!options.common.json) {
     fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    if (experiment.minutes > 0)
-      fmt::print(stderr, "  about {:.0f} min on one core; can be interrupted and called again at any moment\n",
-                 experiment.minutes);
+    experiment.time.say();
   }
   const Dataset test = open_dataset(experiment.test, {});
   std::vector<LinearCode> linear;

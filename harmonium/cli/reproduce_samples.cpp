@@ -237,7 +237,8 @@ int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& option
   const SamplesPlan plan = parse_samples(file, options.quick);
   ExperimentFile training = file;
   training.table.erase("samples");
-  const TrainingExperiment experiment = parse_training_experiment(training, options.quick);
+  TrainingExperiment experiment = parse_training_experiment(training, options.quick);
+  place_runs(experiment.runs, options.common);
   for (const std::string& name : plan.order)
     require(std::ranges::find(experiment.runs, name, &PlannedRun::name) != experiment.runs.end(),
             "{}: order names a run '{}' that there is not", file.source, name);

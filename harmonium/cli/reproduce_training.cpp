@@ -85,9 +85,7 @@ void print_plan(const ExperimentFile& file, const TrainingExperiment& experiment
   for (const JudgingData& each : experiment.judging_data()) data += (data.empty() ? "" : " and ") + each.spec;
   fmt::print(stderr, "  judged by {}; AIS, where it is needed, with {} chains × {} β\n", data, experiment.chains,
              experiment.betas);
-  if (experiment.minutes > 0)
-    fmt::print(stderr, "  about {:.0f} min on two cores; can be interrupted and called again at any moment\n",
-               experiment.minutes);
+  experiment.time.say();
 }
 
 double elapsed(std::chrono::steady_clock::time_point start) {
@@ -168,7 +166,8 @@ std::optional<std::vector<ComparedRun>> train_and_judge(const ExperimentFile& fi
 }
 
 int reproduce_training(const ExperimentFile& file, const ReproduceOptions& options) {
-  const TrainingExperiment experiment = parse_training_experiment(file, options.quick);
+  TrainingExperiment experiment = parse_training_experiment(file, options.quick);
+  place_runs(experiment.runs, options.common);
   const std::optional<std::vector<ComparedRun>> trained = train_and_judge(file, experiment, options);
   if (!trained) return stopped_experiment(options);
   const std::vector<ComparedRun>& runs = *trained;

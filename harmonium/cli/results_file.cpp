@@ -9,12 +9,14 @@
 #include <thread>
 
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/core/device.h"
 #include "harmonium/core/format.h"
+#include "harmonium/kernels/cuda/glue.h"
 #include "harmonium/report/estimates.h"
 
 namespace harmonium::cli {
 
-std::string machine_text() {
+std::string machine_text(const CommonOptions& common) {
   std::string processor = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
@@ -22,7 +24,9 @@ std::string machine_text() {
       processor = line.substr(line.find(": ") + 2);
       break;
     }
-  return format("{} threads of {}, LibTorch {}", std::thread::hardware_concurrency(), processor, TORCH_VERSION);
+  const at::Device device = find_device(common.device);
+  return format("{}{} threads of {}, LibTorch {}", device.is_cpu() ? "" : cuda::device_name(device) + " and ",
+                std::thread::hardware_concurrency(), processor, TORCH_VERSION);
 }
 
 std::string today() {
@@ -37,9 +41,11 @@ nlohmann::ordered_json experiment_results(const ExperimentFile& file, const Repr
   return {{"title", file.title + (options.quick ? " (quick)" : "")},
           {"question", file.question},
           {"measured", std::move(measured)},
-          {"commands", {format("harmonium reproduce {}{}", options.name, options.quick ? " --quick" : "")}},
+          {"commands",
+           {format("harmonium reproduce {}{}{}", options.name, options.quick ? " --quick" : "",
+                   options.common.device == "cpu" ? "" : " --device " + options.common.device)}},
           {"seed", seed},
-          {"machine", machine_text()},
+          {"machine", machine_text(options.common)},
           {"date", today()}};
 }
 
@@ -87,7 +93,7 @@ int publish_experiment(const ExperimentFile& file, const ReproduceOptions& optio
   page.subtitle = file.question;
   page.configuration = file.text;
   page.reproduce = {found["commands"][0]};
-  page.footer += (page.footer.empty() ? "" : "\n") + machine_text() + "; " + today() + ".";
+  page.footer += (page.footer.empty() ? "" : "\n") + machine_text(options.common) + "; " + today() + ".";
   write_report(shown, page);
   if (options.common.json) {
     print_json({{"results", results.string()}, {"page", shown.string()}, {"experiment", found}});

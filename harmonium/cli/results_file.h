@@ -13,7 +13,7 @@
 namespace harmonium::cli {
 
 // The processor, its threads and LibTorch; nothing that names the machine itself.
-[[nodiscard]] std::string machine_text();
+[[nodiscard]] std::string machine_text(const CommonOptions& common = {});
 [[nodiscard]] std::string today();  // 2026-11-15
 
 // The whole file for the given rows of "measured".

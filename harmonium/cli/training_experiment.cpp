@@ -16,7 +16,8 @@ bool assign_setting(TrainingExperiment& experiment, std::string_view key, const 
   };
   return take("test", experiment.test) || take("train", experiment.train) || take("method", experiment.method) ||
          take("train_limit", experiment.train_limit) || take("test_limit", experiment.test_limit) ||
-         take("chains", experiment.chains) || take("betas", experiment.betas) || take("minutes", experiment.minutes);
+         take("chains", experiment.chains) || take("betas", experiment.betas) ||
+         take_time(experiment.time, key, node, where);
 }
 
 Expectation expectation(const ExperimentFile& file, const toml::table& table, const TrainingExperiment& experiment) {
@@ -56,6 +57,14 @@ PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig 
   assign_config(config, table, file.source);
   run.config = config;
   return run;
+}
+
+void place_runs(std::vector<PlannedRun>& runs, const CommonOptions& common) {
+  if (common.device == "cpu") return;  // what the file says, then
+  for (PlannedRun& run : runs) {
+    run.config.device = common.device;
+    run.config.precision = common.precision;
+  }
 }
 
 std::vector<JudgingData> TrainingExperiment::judging_data() const {

@@ -1,7 +1,8 @@
 // Experiments of kind "training": the same data learnt by several runs, each judged along its way.
 //
 //   test = "mnist:test"          train = "mnist:train"     train_limit = 10000     (train may be left out)
-//   chains = 100                 betas = 10000             method = "auto"         minutes = 20
+//   chains = 100                 betas = 10000             method = "auto"
+//   minutes = 20                 machine = "two cores"     (about how long it all takes, and where)
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
 //   [[expected]] run, updates, value, tolerance, source, data (else: test)
 //   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
@@ -23,7 +24,7 @@ struct PlannedRun {
 struct TrainingExperiment {
   std::string test, train, method = "auto";
   std::int64_t train_limit = 0, test_limit = 0, chains = 100, betas = 10'000;
-  double minutes = 0;  // about how long all takes on a common machine; 0: not known
+  ExpectedTime time;
   std::vector<PlannedRun> runs;
   std::vector<Expectation> expected;
 
@@ -33,6 +34,9 @@ struct TrainingExperiment {
 
 // One [[run]] of an experiment: its name, and `config` with what the table says otherwise.
 [[nodiscard]] PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config);
+
+// Runs are trained where the command was told to compute.
+void place_runs(std::vector<PlannedRun>& runs, const CommonOptions& common);
 
 [[nodiscard]] TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool quick);
 

@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
 #include <torch/version.h>
 
 #include "harmonium/core/error.h"
@@ -29,6 +30,13 @@ class FieldOnDevice {
 }  // namespace
 
 Stream stream_of(const at::Tensor& x) { return c10::cuda::getCurrentCUDAStream(x.device().index()).stream(); }
+
+std::string device_name(at::Device device) {
+  cudaDeviceProp properties{};
+  const cudaError_t failure = cudaGetDeviceProperties(&properties, device.index());
+  require(failure == cudaSuccess, "a CUDA device does not say what it is: {}", cudaGetErrorString(failure));
+  return properties.name;
+}
 
 at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options) {
   at::Tensor out = at::empty(sizes, options);

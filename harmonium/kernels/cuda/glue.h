@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <string>
+
 #include "harmonium/core/key.h"
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/cuda/elementwise.h"
@@ -14,6 +16,8 @@ namespace harmonium::cuda {
 // The stream that LibTorch now works on, on the tensor's device. Kernels started on it run after what LibTorch started
 // before, and memory that is let go of is not used again before they are done.
 [[nodiscard]] Stream stream_of(const at::Tensor& x);
+// What its maker calls the device, such as "NVIDIA H200".
+[[nodiscard]] std::string device_name(at::Device device);
 
 [[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);
 [[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options);

@@ -13,6 +13,7 @@ namespace {
 }  // namespace
 
 Stream stream_of(const at::Tensor&) { refuse(); }
+std::string device_name(at::Device) { refuse(); }
 at::Tensor uniform(const Key&, at::IntArrayRef, const at::TensorOptions&) { refuse(); }
 at::Tensor normal(const Key&, at::IntArrayRef, const at::TensorOptions&) { refuse(); }
 at::Tensor permutation(const Key&, std::int64_t, at::Device) { refuse(); }
