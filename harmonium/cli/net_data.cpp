@@ -29,7 +29,7 @@ NetAndData open_net_and_data(NetDataOptions& options) {
     if (is_stack_file(options.model)) {
       const StackModel source = read_stack_model(options.model);
       return {
-          .net = unroll_autoencoder(source.stack()), .kind = source.kind, .image = source.image, .notes = source.notes};
+          .net = unroll_autoencoder(source.net()), .kind = source.kind, .image = source.image, .notes = source.notes};
     }
     const Model source = read_model(options.model);
     return {.net = unroll_autoencoder(read_stack(options.model)),

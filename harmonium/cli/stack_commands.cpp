@@ -61,7 +61,7 @@ int sample_stack(const StackSampleOptions& options) {
           "--clamp {}: the belief net knows no classes; train one with --model classification_dbn",
           options.clamp.empty() ? "" : options.clamp.front());
   const BeliefNetSamples drawn =
-      sample_belief_net(model.stack(), Key(options.seed), options.count, options.sweeps, label);
+      sample_belief_net(model.net(), Key(options.seed), options.count, options.sweeps, label);
   const at::Tensor& rows = options.means ? drawn.means : drawn.visible;
   if (options.out.ends_with(".npy"))
     write_npy(options.out, rows);
@@ -102,9 +102,9 @@ Evaluation evaluate_stack(const std::string& path, const JudgingData& data, cons
   evaluation.log_z = findings.log_z;
   evaluation.upper_log_z = findings.upper(options.estimation.gap);
   if (test) {
-    const MachineStack stack = model.stack();
+    const BeliefNet net = model.net();
     const auto bound = [&](const Estimate& log_z) {
-      return belief_net_bound(stack, test->state.layers[0], log_z, bound_draws,
+      return belief_net_bound(net, test->state.layers[0], log_z, bound_draws,
                               Key(options.estimation.seed).fold_in(bound_stream));
     };
     evaluation.data = test->spec;

@@ -93,10 +93,11 @@ FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, c
   return assemble(layers, std::nullopt);
 }
 
-FeedForward unroll_autoencoder(const MachineStack& stack) {
-  std::vector<UnrolledLayer> layers = upward(stack);
+FeedForward unroll_autoencoder(const BeliefNet& net) {
+  std::vector<UnrolledLayer> layers = upward(net.up);
   const std::size_t code = layers.size() - 1;
-  for (std::size_t i = stack.size(); i-- > 0;) layers.push_back(unroll(stack[i], 0, upward_weights(stack[i]).t()));
+  for (std::size_t i = net.down.size(); i-- > 0;)
+    layers.push_back(unroll(net.down[i], 0, upward_weights(net.down[i]).t()));
   return assemble(layers, code);
 }
 

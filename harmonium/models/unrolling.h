@@ -21,6 +21,6 @@ namespace harmonium {
 [[nodiscard]] FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, const Key& key);
 
 // The way up and down again; the code is the top hidden layer. Fails for visible softmax units.
-[[nodiscard]] FeedForward unroll_autoencoder(const MachineStack& stack);
+[[nodiscard]] FeedForward unroll_autoencoder(const BeliefNet& net);
 
 }  // namespace harmonium

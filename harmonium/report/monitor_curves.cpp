@@ -22,6 +22,12 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "training rows themselves."},
       {"reconstruction_error", "Reconstruction error", "squared error per row",
        "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+      {"wake_log_probability", "Wake: the way down given the way up", "nats per row",
+       "Σ log p(layer below | layer) of watched rows drawn up: what the weights of the way down learn to raise. "
+       "Without "
+       "the top machine, so it is no bound."},
+      {"sleep_log_probability", "Sleep: the way up given dreams", "nats per row",
+       "Σ log q(layer | layer below) of what the net itself has drawn: what the weights of the way up learn to raise."},
       {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
   };
   return curves;

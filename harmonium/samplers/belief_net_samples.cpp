@@ -13,9 +13,10 @@ enum : std::uint64_t { start_draw = 1, chain_draws = 2, down_draws = 3, visible_
 
 }  // namespace
 
-BeliefNetSamples sample_belief_net(const MachineStack& stack, const Key& key, std::int64_t count, std::int64_t sweeps,
+BeliefNetSamples sample_belief_net(const BeliefNet& net, const Key& key, std::int64_t count, std::int64_t sweeps,
                                    std::optional<std::int64_t> label) {
-  require_stack(stack);
+  require_belief_net(net);
+  const MachineStack& stack = net.down;
   require(count >= 1 && sweeps >= 0, "a belief net gives {} samples after {} sweeps; both must be positive", count,
           sweeps);
   const BoltzmannMachine& top = stack.back();

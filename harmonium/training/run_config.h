@@ -108,12 +108,12 @@ struct RunConfig {
             "mlp, autoencoder: what hidden layers compute: logistic, relu, linear; auto: relu, or what start says");
     visitor("code", self.code, "autoencoder: what the layer of the code computes: linear, logistic, relu");
     visitor("start", self.start,
-            "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; see "
-            "`harmonium finetune`");
+            "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; dbn, "
+            "classification_dbn: one to train on as a whole by up-down; see `harmonium finetune`");
     visitor(
         "pretrain", self.pretrain,
         "dbm, mlp, autoencoder: learn layers one by one before all together: rbm; mlp: also autoencoder, supervised; "
-        "none");
+        "dbn, classification_dbn: rbm (then all together by up-down); none");
     visitor("pretrain_updates", self.pretrain_updates, "pretrain: updates for each layer (0: as many as updates)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
     visitor("objective", self.objective,

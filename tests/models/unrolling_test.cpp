@@ -87,7 +87,7 @@ TEST(Unrolling, SaysWhatIsNoStack) {
       {"machine 1", "label"});
   expect_mentions(message_of([&] { (void)unroll_encoder({rbm("bernoulli:3", "softmax:2x3")}); }),
                   {"hidden", "softmax"});
-  expect_mentions(message_of([&] { (void)unroll_autoencoder({rbm("softmax:2x3", "bernoulli:3")}); }),
+  expect_mentions(message_of([&] { (void)unroll_autoencoder(MachineStack{rbm("softmax:2x3", "bernoulli:3")}); }),
                   {"visible", "softmax"});
 }
 

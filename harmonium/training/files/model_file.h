@@ -30,14 +30,17 @@ void write_model(const std::filesystem::path& path, const Model& model);
 [[nodiscard]] Model read_model(const std::filesystem::path& path);
 
 // A stack of machines (models/belief_net.h) on disk: the same for each of them in one file, tensors named
-// "machine1/visible.bias", … from the bottom up.
+// "machine1/visible.bias", … from the bottom up, and "recognition1/…" where the way up has weights of its own.
 struct StackModel {
   std::vector<Model> machines;  // their notes and pictures are not kept
   std::string kind = "dbn";     // or "classification_dbn"
   std::optional<ImageShape> image = std::nullopt;
   std::map<std::string, std::string> notes = {};
+  MachineStack recognition = {};  // machines of the way up for all but the top one; empty: the same as downwards
 
-  [[nodiscard]] MachineStack stack() const;
+  [[nodiscard]] BeliefNet net() const;
+  // The machines that lead from the data up.
+  [[nodiscard]] MachineStack stack() const { return net().up; }
 };
 
 void write_stack(const std::filesystem::path& path, const StackModel& model);

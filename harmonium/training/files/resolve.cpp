@@ -10,6 +10,7 @@
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/files/stack_run.h"
+#include "harmonium/training/files/up_down_run.h"
 
 namespace harmonium {
 
@@ -191,7 +192,7 @@ RunData resolve(RunConfig& config) {
 
   if (trains_net(config)) {
     resolve_net(config);
-  } else {
+  } else if (!tunes_stack(config)) {
     require_no_net_options(config);
     resolve_optimizer(config);
   }
