@@ -61,5 +61,7 @@ int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& opti
 int reproduce_search(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "samples"; see samples_experiment.h.
 int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "class_samples"; see reproduce_class_samples.cpp.
+int reproduce_class_samples(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

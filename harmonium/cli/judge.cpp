@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harmonium/cli/progress.h"
+#include "harmonium/cli/stack_commands.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
@@ -207,6 +208,8 @@ Evaluation evaluate_model(const std::string& path, const Model& model, const Tes
 
 JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data, const JudgeOptions& options,
                     const CommonOptions& common) {
+  if (fs::exists(folder / "model.safetensors") && is_stack_file(folder))
+    return judge_stack_run(folder, data, options, common);
   JudgedRun result;
   std::vector<TestData> tests;
   const std::vector<fs::path> paths = models_of(folder);

@@ -23,6 +23,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"samples", reproduce_samples},
     {"classification", reproduce_classification},
     {"reconstruction", reproduce_reconstruction},
+    {"class_samples", reproduce_class_samples},
 };
 
 int list_experiments(const CommonOptions& common) {

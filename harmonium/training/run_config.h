@@ -132,7 +132,7 @@ struct RunConfig {
     visitor(
         "optimizer", self.optimizer,
         "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: "
-        "fang, or centering where there are no chains to look at; mlp, autoencoder: adam (auto), sgd");
+        "fang, or centering where there are no chains to look at; mlp, autoencoder, up-down: adam (auto), sgd");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
