@@ -39,6 +39,7 @@ TEST_F(BeliefNet, IsTrainedLayerByLayerAndShown) {
   succeed({"sample", "run", "-n", "20", "--sweeps", "10", "--means", "--out", "x.png"});
   EXPECT_TRUE(read_bytes(folder / "x.png").starts_with("\x89PNG"));
   refuses({"sample", "run", "--clamp", "label=3"}, {"label=3", "classification_dbn"});
+  refuses({"sample", "run", "--clamp-label", "all"}, {"run", "no label layer"});
   refuses({"sample", "run", "--sampler", "pt"}, {"belief net", "layer-1"});
   refuses({"classify", "run"}, {"without a label", "finetune"});
   refuses({"fisher", "run"}, {"stack", "layer-1"});
@@ -66,6 +67,9 @@ TEST_F(BeliefNet, WithALabelTellsClassesApartAndDrawsThem) {
               "--checkpoint-every", "1000", "--rate-weights", "0.03", "--rate-bias", "0.3"}));
   EXPECT_LT(json({"classify", "run"})["error"], 0.4);  // guessing is wrong in 0.9
   succeed({"sample", "run", "--clamp", "label=3", "-n", "10", "--sweeps", "20", "--out", "threes.npy"});
+  succeed({"sample", "run", "--clamp-label", "all", "--sweeps", "20", "--means", "--out", "classes.png"});
+  EXPECT_EQ(json({"sample", "run", "--clamp-label", "all", "-n", "20", "--sweeps", "5", "--out", "x.npy"})["classes"],
+            10);
   refuses({"sample", "run", "--clamp", "label=12"}, {"label 12", "0 … 9"});
   refuses({"sample", "run", "--clamp", "visible=1"}, {"visible=1", "label=3"});
   EXPECT_NE(read_bytes(folder / "run/report.html").find("gallery-classes"), std::string::npos);
@@ -112,7 +116,7 @@ TEST_F(BeliefNet, IsTrainedOnAsAWholeAndThenUsedLikeAnyOther) {
       "--model", "classification_dbn", "--layers", "40,40",       "--limit", "0", "--updates", "400", "--batch",
       "50",      "--rate-weights",     "0.03",     "--rate-bias", "0.3"};
   succeed(small_net("run", labelled));
-  const ordered_json before = json({"evaluate", "run", "--data", "digits:test", "--betas", "300"});
+  const ordered_json before = json({"evaluate", "run", "--data", "digits:test", "--method", "ais", "--betas", "300"});
   succeed({"finetune", "run", "--to", "generative", "--out", "tuned", "--updates", "400", "--log-every", "100"});
   EXPECT_EQ(names_in(folder / "tuned"),
             (std::set<std::string>{"checkpoint", "config.toml", "metrics.jsonl", "model.safetensors", "report.html",
@@ -125,7 +129,7 @@ TEST_F(BeliefNet, IsTrainedOnAsAWholeAndThenUsedLikeAnyOther) {
   EXPECT_TRUE(names.contains("machine1/visible_hidden.weights"));
   EXPECT_FALSE(names.contains("recognition2/visible_hidden.weights"));
 
-  const ordered_json after = json({"evaluate", "tuned", "--data", "digits:test", "--betas", "300"});
+  const ordered_json after = json({"evaluate", "tuned", "--data", "digits:test", "--method", "ais", "--betas", "300"});
   EXPECT_GT(after["log_likelihood"]["value"], before["log_likelihood"]["value"]);
   EXPECT_LT(json({"classify", "tuned"})["error"], 0.4);
   succeed({"sample", "tuned", "--clamp", "label=3", "-n", "4", "--sweeps", "10", "--out", "x.npy"});
@@ -142,6 +146,42 @@ TEST_F(BeliefNet, IsTrainedOnAsAWholeAndThenUsedLikeAnyOther) {
       small_net("both", {"--pretrain", "rbm", "--pretrain-updates", "50", "--gradient", "pcd", "--optimizer", "adam"}));
   EXPECT_EQ(json({"models", "show", "both/pretraining"})["kind"], "dbn");
   EXPECT_EQ(json({"models", "show", "both"})["notes"]["updates"], "60");
+}
+
+TEST_F(BeliefNet, IsJudgedInExperimentsBeforeAndAfter) {
+  write_bytes(folder / "tiny.toml", R"(
+kind = "training"
+title = "Before and after"
+question = "Does it help?"
+test = "digits:test"
+method = "ais"
+chains = 20
+betas = 100
+
+[config]
+data = "digits"
+model = "dbn"
+layers = "12,8"
+updates = 50
+snapshots = "none"
+
+[[run]]
+name = "before"
+
+[[run]]
+name = "after"
+pretrain = "rbm"
+gradient = "cd"
+optimizer = "adam"
+)");
+  succeed({"reproduce", "tiny.toml", "--out", "out"});
+  const ordered_json found = ordered_json::parse(read_bytes(folder / "out/tiny.results.json"))["measured"];
+  ASSERT_EQ(found.size(), 2U);
+  for (const ordered_json& row : found) EXPECT_EQ(row["kind"], "estimate");
+  EXPECT_TRUE(fs::exists(folder / "out/after/report.html"));
+  // What is done is not done again.
+  EXPECT_EQ(succeed({"reproduce", "tiny.toml", "--out", "out"}).err.find("training after"), std::string::npos);
+  EXPECT_EQ(ordered_json::parse(read_bytes(folder / "out/tiny.results.json"))["measured"], found);
 }
 
 // Killed while its layers are learnt and while all are, it ends with the same bytes; the model it came from may be
