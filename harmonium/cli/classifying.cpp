@@ -43,7 +43,8 @@ Classifier net_classifier(const std::string& path) {
           "{} is an {}, which knows no classes; `harmonium finetune` or `train --model mlp` make a classifier", path,
           model.kind);
   return {.classes = model.net.outputs(),
-          .input = make_unit(format("gaussian:{}", model.net.inputs())),
+          .input = make_unit(
+              format("{}:{}", model.net.input_form() == InputForm::shares ? "counts" : "gaussian", model.net.inputs())),
           .dimension = model.net.parameters().dimension(),
           .log_probabilities =
               [net = model.net](const at::Tensor& rows) { return net.logits(rows).to(at::kDouble).log_softmax(1); },
@@ -137,7 +138,8 @@ struct ClassifiedRows {
 
 ClassifiedRows classify_data(const ClassifyOptions& options, const Classifier& model) {
   const std::int64_t classes = model.classes;
-  const Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  if (model.input->wants_own_state()) opened = as_counts(opened);
   require(opened.columns() == model.input->width(), "{} has {} columns, the model has {} visible units", options.data,
           opened.columns(), model.input->width());
   require(opened.rows() > 0, "{} has no rows", options.data);

@@ -33,6 +33,7 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.limit = source.limit;
     config.label_column = source.label_column;
     if (source.visible.starts_with("gaussian")) config.visible = "gaussian";
+    if (source.visible.starts_with("counts")) config.visible = "counts";
   } else if (is_stack_file(options.model)) {
     const StackModel source = read_stack_model(options.model);
     if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
@@ -41,6 +42,7 @@ RunConfig starting_config(const FinetuneOptions& options) {
     const Model source = read_model(options.model);
     if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
     if (source.machine.unit(0).spec().starts_with("gaussian")) config.visible = "gaussian";
+    if (source.machine.unit(0).spec().starts_with("counts")) config.visible = "counts";
   }
   return config;
 }

@@ -131,7 +131,10 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  if (config.model == "autoencoder")
+  if (config.visible.starts_with("counts") && !knows_labels(config))
+    fmt::print("  next    harmonium {} {} --data {}\n", data.train.labels.defined() ? "retrieve" : "encode",
+               folder.string(), judging_data(config.data));
+  else if (config.model == "autoencoder")
     fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judging_data(config.data));
   else if (knows_labels(config))
     fmt::print("  next    harmonium classify {}\n", folder.string());

@@ -106,6 +106,8 @@ Dataset as_counts(Dataset data) {
   return data;
 }
 
+double mean_length(const Dataset& counts) { return counts.column_means().sum().item<double>(); }
+
 void require_unit_interval(const Dataset& data) {
   // NaN compares false with everything, so it is refused too.
   require_every_value(

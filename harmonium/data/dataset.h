@@ -56,6 +56,9 @@ struct Dataset {
 // the first that is none (negative, or no whole number).
 [[nodiscard]] Dataset as_counts(Dataset data);
 
+// Words of a document, on average over rows: the sum of a row.
+[[nodiscard]] double mean_length(const Dataset& counts);
+
 // What a Bernoulli visible layer can take: every scaled value in [0, 1]. Throws Error naming the data set and the row,
 // column (both counted from 0) and value of the first offender; NaN offends.
 void require_unit_interval(const Dataset& data);

@@ -14,6 +14,8 @@ const std::vector<MonitorCurve>& monitor_curves() {
       {"validation_loss", "Validation loss", "nats or squared error per row",
        "Of all validation rows under the averaged parameters. Where it rises while the training loss falls, the net "
        "learns rows by heart."},
+      {"perplexity", "Perplexity", "words",
+       "exp of the mean loss of a word of the watched rows: among how many equally likely words the net is undecided."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},

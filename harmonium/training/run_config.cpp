@@ -13,6 +13,8 @@ MetricOptions metric_options(const RunConfig& config) {
           .seed = config.seed};
 }
 
+Rates counts_rates() { return {.bias = 0.001, .weights = 0.001}; }
+
 Rates default_rates(const std::string& optimizer, const std::string& objective) {
   // log p(label | data) is a fraction of a nat per row where log p(data) is a hundred, and its gradient as much
   // smaller.

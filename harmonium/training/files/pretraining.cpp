@@ -62,6 +62,12 @@ RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
 // chains that wander off with them.
 RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
   RunConfig result = stage_config(stack, stage);
+  if (result.visible.starts_with("counts")) {
+    result.gradient = "cd";
+    result.optimizer = "centering";
+    result.rate_bias = result.rate_weights = counts_rates().weights;
+    return result;
+  }
   if (!result.hidden.starts_with("gaussian")) return result;
   constexpr double small_rate = 0.01;
   result.gradient = "cd";
@@ -175,6 +181,7 @@ RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const 
   for (std::size_t i = 0; i < stages.count; ++i) trained.push_back(read_model(stage_folder(place, i)).machine);
   const FeedForward source = config.model == "mlp" ? unroll_encoder(trained) : unroll_autoencoder(trained);
   for (std::size_t i = 0; i < source.layers().size(); ++i) copy_layer(net, i, source, i);
+  if (net.input_form() == InputForm::shares) take_shares(net, mean_length(data.train));
   return result;
 }
 

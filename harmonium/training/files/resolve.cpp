@@ -140,10 +140,34 @@ void check_numbers(const RunConfig& config) {
           config.seed);
 }
 
+bool is_counts(const std::string& visible) { return visible.starts_with("counts"); }
+
+// Documents: what is known of every row is its length, so chains start at data, and values are nothing but counts.
+void resolve_counts(RunConfig& config, RunData& data) {
+  if (config.gradient == "auto") config.gradient = is_counts(config.visible) && !trains_net(config) ? "cd" : "pcd";
+  if (!is_counts(config.visible)) return;
+  const std::vector<std::string> known = {"rbm", "classification_rbm", "mlp", "autoencoder"};
+  require(std::ranges::find(known, config.model) != known.end(),
+          "--model {} does not take word counts (--visible {}); there are: rbm, classification_rbm, mlp, autoencoder",
+          config.model, config.visible);
+  require(trains_net(config) || config.gradient == "cd" || config.gradient == "mf_cd",
+          "--gradient {} makes up rows of its own, and how many words a document has is no part of a model of word "
+          "counts; use cd or mf_cd, which start at documents",
+          config.gradient);
+  require(config.binarize == "auto" || config.binarize == "none", "--binarize {}: word counts stay as they are",
+          config.binarize);
+  require(config.shrink == 0, "--shrink {}: word counts stay as they are", config.shrink);
+  require(config.track == "none", "--track {}: log-likelihoods of word counts depend on lengths, and are not tracked",
+          config.track);
+  data.train = as_counts(data.train);
+  if (data.valid.rows() > 0) data.valid = as_counts(data.valid);
+}
+
 void resolve_optimizer(RunConfig& config) {
   // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
   if (config.optimizer == "auto")
-    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
+    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd" ||
+                               is_counts(config.visible)
                            ? "centering"
                            : "fang";
   require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
@@ -176,7 +200,9 @@ RunData resolve(RunConfig& config) {
           config.valid, config.data, config.data.substr(0, config.data.find(':')));
 
   const std::int64_t columns = data.train.columns();
-  if (config.visible == "auto" || config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
+  if (config.visible == "auto") config.visible = data.train.counts ? "counts" : "bernoulli";
+  if (config.visible == "counts") config.visible = format("counts:{}", columns);
+  if (config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
   if (config.visible == "gaussian") config.visible = format("gaussian:{}", columns);
   if (config.visible.starts_with("softmax:") && config.visible.find('x', 8) == std::string::npos) {
     const std::int64_t states = std::atoll(config.visible.c_str() + 8);
@@ -184,6 +210,7 @@ RunData resolve(RunConfig& config) {
             config.visible, columns);
     config.visible = format("softmax:{}x{}", columns / states, states);
   }
+  resolve_counts(config, data);
   if (config.model == "mrf") config.hidden = "none";
   resolve_layers(config);
   if (trains_net(config) && config.binarize == "auto") config.binarize = "none";
@@ -195,8 +222,9 @@ RunData resolve(RunConfig& config) {
     require_no_net_options(config);
     resolve_optimizer(config);
   }
-  const Rates rates =
-      config.rate_bias == 0 || config.rate_weights == 0 ? default_rates(config.optimizer, config.objective) : Rates{};
+  const Rates rates = config.rate_bias != 0 && config.rate_weights != 0 ? Rates{}
+                      : is_counts(config.visible)                       ? counts_rates()
+                                                  : default_rates(config.optimizer, config.objective);
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
   check_numbers(config);

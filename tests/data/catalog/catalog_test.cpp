@@ -67,7 +67,9 @@ TEST_F(Catalog, EverySetListedAsAvailableOpensInEveryPartWithTheRowsAndColumnsLi
       const Dataset data = open_dataset(entry.name + ":" + part.name, {.rows = 40});
       EXPECT_EQ(data.rows(), part.rows.value_or(40)) << entry.name;
       EXPECT_EQ(data.columns(), entry.columns) << entry.name;
-      if (!data.counts) EXPECT_NO_THROW(require_unit_interval(data));
+      if (!data.counts) {
+        EXPECT_NO_THROW(require_unit_interval(data));
+      }
     }
   }
 }
