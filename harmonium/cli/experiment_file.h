@@ -51,6 +51,8 @@ int reproduce_training(const ExperimentFile& file, const ReproduceOptions& optio
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "reconstruction"; see reproduce_reconstruction.cpp.
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "retrieval"; see reproduce_retrieval.cpp.
+int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "calibration"; see reproduce_calibration.cpp.

@@ -23,6 +23,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"samples", reproduce_samples},
     {"classification", reproduce_classification},
     {"reconstruction", reproduce_reconstruction},
+    {"retrieval", reproduce_retrieval},
 };
 
 int list_experiments(const CommonOptions& common) {

@@ -11,7 +11,7 @@ namespace harmonium {
 
 namespace {
 
-constexpr double own_share = 0.5, other_share = 0.1;
+constexpr double own_share = 0.2, other_share = 0.1;
 constexpr double shortest_document = 20, longest_document = 200;
 
 double uniform_number(Draws& draws) { return std::ldexp(static_cast<double>(draws.bits() >> 11), -53); }

@@ -1,6 +1,6 @@
 // A small corpus: documents about topics, as numbers of words, for tests and demonstrations of what learns from words.
 //
-// Words are drawn from three sources: half of them from the document's own topic (its label), a tenth from another
+// Words are drawn from three sources: a fifth of them from the document's own topic (its label), a tenth from another
 // topic that the document touches on, the rest from words that all documents share. Common words are common by Zipf's
 // law (word k with probability ∝ 1 / (k + 1)). A topic prefers a random fifth of the vocabulary, so that topics share
 // words. Documents have 20 to 200 words, short ones being as frequent in proportion (log-uniform).

@@ -1,8 +1,10 @@
 #include "harmonium/data/retrieval_curve.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 
 #include "harmonium/core/error.h"
 
@@ -14,6 +16,37 @@ at::Tensor unit_vectors(const at::Tensor& codes) {
   const at::Tensor values = codes.to(at::kFloat), length = values.norm(2, {1}, /*keepdim=*/true);
   require(values.isfinite().all().item<bool>(), "a code holds something that is no number");
   return values / at::where(length.eq(0), at::ones_like(length), length);
+}
+
+// A number that is smaller the nearer a document is, and of equally near ones the earlier.
+std::uint64_t rank_key(float cosine, std::int64_t document) {
+  const auto bits = std::bit_cast<std::uint32_t>(cosine + 0.0F);  // −0 is 0
+  const std::uint32_t rising = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+  return static_cast<std::uint64_t>(~rising) << 32 | static_cast<std::uint64_t>(document);
+}
+
+// Precisions of one query at all points. Documents are not sorted but parted, at the last point first: each parting
+// looks at half as many as the one before.
+void precisions_of(const float* cosine, const at::Tensor& labels, std::int64_t left_out, std::int64_t wanted,
+                   const std::vector<RetrievalPoint>& points, double* result) {
+  std::vector<std::uint64_t> keys;
+  keys.reserve(static_cast<std::size_t>(labels.size(0)));
+  for (std::int64_t document = 0; document < labels.size(0); ++document)
+    if (document != left_out) keys.push_back(rank_key(cosine[document], document));
+  const auto* label = labels.data_ptr<std::int64_t>();
+  std::vector<std::int64_t> hits(points.size(), 0);  // between a point and the one before
+  auto end = keys.end();
+  for (std::size_t i = points.size(); i-- > 0;) {
+    const auto begin = i == 0 ? keys.begin() : keys.begin() + points[i - 1].retrieved;
+    if (begin != end) std::nth_element(keys.begin(), begin, end);
+    hits[i] = std::count_if(begin, end, [&](std::uint64_t key) { return label[key & 0xFFFFFFFFU] == wanted; });
+    end = begin;
+  }
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    total += hits[i];
+    result[i] = static_cast<double>(total) / static_cast<double>(points[i].retrieved);
+  }
 }
 
 std::vector<RetrievalPoint> curve_of(const Documents& queries, const Documents& pool, bool same) {
@@ -28,32 +61,29 @@ std::vector<RetrievalPoint> curve_of(const Documents& queries, const Documents& 
   points.push_back({.retrieved = size});
 
   const at::Tensor from = unit_vectors(queries.codes), to = same ? from : unit_vectors(pool.codes);
-  std::vector<double> sums(points.size(), 0), squares(points.size(), 0);
+  const at::Tensor labels = pool.labels.contiguous(), asked = queries.labels.contiguous();
+  at::Tensor precision = at::empty({count, static_cast<std::int64_t>(points.size())}, at::kDouble);
   constexpr std::int64_t queries_at_once = 250;
   for (std::int64_t first = 0; first < count; first += queries_at_once) {
     const std::int64_t rows = std::min(queries_at_once, count - first);
-    at::Tensor cosine = from.narrow(0, first, rows).mm(to.t());
-    if (same)  // last, and not looked at
-      cosine.narrow(1, first, rows).diagonal().fill_(-std::numeric_limits<float>::infinity());
-    const at::Tensor order = std::get<1>(cosine.sort(/*stable=*/true, 1, /*descending=*/true));
-    const at::Tensor relevant = pool.labels.index_select(0, order.reshape({-1}))
-                                    .reshape({rows, -1})
-                                    .eq(queries.labels.narrow(0, first, rows).unsqueeze(1));
-    const at::Tensor found = relevant.to(at::kInt).cumsum(1, at::kInt);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const at::Tensor precision =
-          found.select(1, points[i].retrieved - 1).to(at::kDouble) / static_cast<double>(points[i].retrieved);
-      sums[i] += precision.sum().item<double>();
-      squares[i] += precision.square().sum().item<double>();
-    }
+    const at::Tensor cosine = from.narrow(0, first, rows).mm(to.t()).contiguous();
+    at::parallel_for(0, rows, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::int64_t query = first + row;
+        precisions_of(cosine.data_ptr<float>() + row * cosine.size(1), labels, same ? query : -1,
+                      asked.data_ptr<std::int64_t>()[query], points,
+                      precision.data_ptr<double>() + query * precision.size(1));
+      }
+    });
   }
   const auto n = static_cast<double>(count);
+  const at::Tensor mean = precision.mean(0);
+  const at::Tensor half = count > 1 ? 1.96 * precision.std(0) / std::sqrt(n) : at::zeros_like(mean);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const double mean = sums[i] / n, variance = std::max(0.0, squares[i] / n - mean * mean);
-    const double half = count > 1 ? 1.96 * std::sqrt(variance / (n - 1)) : 0;
-    points[i].precision = mean;
-    points[i].low = mean - half;
-    points[i].high = mean + half;
+    const auto place = static_cast<std::int64_t>(i);
+    points[i].precision = mean[place].item<double>();
+    points[i].low = points[i].precision - half[place].item<double>();
+    points[i].high = points[i].precision + half[place].item<double>();
   }
   return points;
 }

@@ -1,5 +1,7 @@
 #include "harmonium/training/run_config.h"
 
+#include <algorithm>
+
 namespace harmonium {
 
 MetricOptions metric_options(const RunConfig& config) {
@@ -13,7 +15,11 @@ MetricOptions metric_options(const RunConfig& config) {
           .seed = config.seed};
 }
 
-Rates counts_rates() { return {.bias = 0.001, .weights = 0.001}; }
+Rates counts_rates(double mean_length) {
+  // 20 Newsgroups (50 words a document) learns best of 0.01, 0.05, 0.2 and 0.4 with 0.2.
+  const double rate = 10 / std::max(1.0, mean_length);
+  return {.bias = rate, .weights = rate};
+}
 
 Rates default_rates(const std::string& optimizer, const std::string& objective) {
   // log p(label | data) is a fraction of a nat per row where log p(data) is a hundred, and its gradient as much

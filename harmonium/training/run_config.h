@@ -197,7 +197,7 @@ struct Rates {
   double bias = 0, weights = 0;
 };
 // Those of an RBM on word counts: gradients are sums over the words of a document.
-[[nodiscard]] Rates counts_rates();
+[[nodiscard]] Rates counts_rates(double mean_length);
 [[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
 
 }  // namespace harmonium

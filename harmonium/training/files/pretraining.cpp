@@ -60,12 +60,12 @@ RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
 
 // Upper stages learn from means as they are. Natural gradients take Gaussian hidden units too far too fast, and so do
 // chains that wander off with them.
-RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
+RunConfig machine_config(const RunConfig& stack, std::size_t stage, const RunData& data) {
   RunConfig result = stage_config(stack, stage);
   if (result.visible.starts_with("counts")) {
     result.gradient = "cd";
     result.optimizer = "centering";
-    result.rate_bias = result.rate_weights = counts_rates().weights;
+    result.rate_bias = result.rate_weights = counts_rates(mean_length(data.train)).weights;
     return result;
   }
   if (!result.hidden.starts_with("gaussian")) return result;
@@ -160,7 +160,7 @@ RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const 
   const Stages stages{.count = split_layers(config.layers).size(),
                       .config =
                           [&](std::size_t stage) {
-                            return machines ? machine_config(stack, stage) : single_layer_config(config, stage);
+                            return machines ? machine_config(stack, stage, data) : single_layer_config(config, stage);
                           },
                       .encode =
                           [&](const std::filesystem::path& left, const RunData& seen) {

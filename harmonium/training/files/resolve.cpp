@@ -223,7 +223,7 @@ RunData resolve(RunConfig& config) {
     resolve_optimizer(config);
   }
   const Rates rates = config.rate_bias != 0 && config.rate_weights != 0 ? Rates{}
-                      : is_counts(config.visible)                       ? counts_rates()
+                      : is_counts(config.visible)                       ? counts_rates(mean_length(data.train))
                                                   : default_rates(config.optimizer, config.objective);
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
