@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/models/unrolling.h"
+#include "harmonium/training/files/counts_rates.h"
 #include "harmonium/training/files/net_file.h"
 #include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/files/stages.h"
@@ -65,7 +66,7 @@ RunConfig machine_config(const RunConfig& stack, std::size_t stage, const RunDat
   if (result.visible.starts_with("counts")) {
     result.gradient = "cd";
     result.optimizer = "centering";
-    result.rate_bias = result.rate_weights = counts_rates(mean_length(data.train)).weights;
+    result.rate_bias = result.rate_weights = counts_rates(mean_length(data.train), result.hidden).weights;
     return result;
   }
   if (!result.hidden.starts_with("gaussian")) return result;

@@ -6,6 +6,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/objective.h"
+#include "harmonium/training/files/counts_rates.h"
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
@@ -223,7 +224,7 @@ RunData resolve(RunConfig& config) {
     resolve_optimizer(config);
   }
   const Rates rates = config.rate_bias != 0 && config.rate_weights != 0 ? Rates{}
-                      : is_counts(config.visible)                       ? counts_rates(mean_length(data.train))
+                      : is_counts(config.visible) ? counts_rates(mean_length(data.train), config.hidden)
                                                   : default_rates(config.optimizer, config.objective);
   if (config.rate_bias == 0) config.rate_bias = rates.bias;
   if (config.rate_weights == 0) config.rate_weights = rates.weights;
