@@ -94,7 +94,7 @@ TEST_F(DocumentCodes, AreRefusedWhatNeedsLengths) {
   refuses({"train", "--data", "corpus", "--model", "autoencoder", "--layers", "5", "--loss", "squared"},
           {"--loss squared", "multinomial"});
   train("run", {"--hidden", "3", "--updates", "10"});
-  refuses({"evaluate", "run", "--data", "corpus:test"}, {"words"});
+  refuses({"evaluate", "run", "--data", "corpus:test"}, {"number of words", "retrieve"});
   refuses({"sample", "run"}, {"lengths"});
 }
 
