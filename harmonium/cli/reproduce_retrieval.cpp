@@ -54,7 +54,7 @@ nlohmann::ordered_json precision_rows(const std::vector<RetrievingRun>& runs) {
                         {"low", point.low},
                         {"high", point.high},
                         {"kind", "mean"},
-                        {"expected", expects ? ordered_json("1 − " + run.verdict()) : ordered_json(nullptr)},
+                        {"expected", expects ? ordered_json("share of other classes " + run.verdict()) : ordered_json(nullptr)},
                         {"source", expects ? ordered_json(run.expected->source) : ordered_json(nullptr)},
                         {"run", c == 0 ? ordered_json(run.name) : ordered_json("linear")},
                         {"data", run.result.data},
@@ -123,6 +123,7 @@ int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& opti
     page.headline.emplace_back(run.name, format("{:.1f} %  the nearest document is of the same class",
                                                 100 * run.result.curves.front().points.front().precision));
   page.charts.push_back(retrieval_chart(all, "retrieval"));
+  for (std::size_t i = 0; i < runs.size(); ++i) page.charts.back().series[i].dashed = false;  // what was learnt
   page.tables.push_back(retrieval_table(all, "precision"));
   const auto found = experiment_results(file, options, precision_rows(runs), runs.front().config.seed);
   return publish_experiment(file, options, found, page, [&] { fmt::print("{}", retrieval_text(all)); });
