@@ -62,6 +62,8 @@ TEST_F(DocumentCodes, OfNetsThatBeginWithMachines) {
   train("deep", {"--model", "autoencoder", "--layers", "40,5", "--pretrain", "rbm", "--pretrain-updates", "200",
                  "--updates", "100", "--log-every", "50"});
   EXPECT_TRUE(fs::exists(folder / "deep" / "pretraining" / "layer-2" / "model.safetensors"));
+  train("flat", {"--model", "autoencoder", "--layers", "5", "--pretrain", "rbm", "--pretrain-updates", "200",
+                 "--updates", "50", "--log-every", "50"});
   train("rbm", {"--hidden", "20", "--updates", "200"});
   succeed({"finetune", "rbm", "--to", "autoencoder", "--updates", "50", "--log-every", "50", "--out", "tuned"});
   // Documents of the mean length are what the machine makes of them: the start is better than chance.
