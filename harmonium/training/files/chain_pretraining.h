@@ -9,6 +9,9 @@
 
 namespace harmonium {
 
+// The configuration of stage `stage` (from 0), resolved.
+[[nodiscard]] RunConfig chain_stage_config(const RunConfig& config, std::size_t stage);
+
 // Trains what is not trained yet and puts the result into `machine`, whose label layer, if it has one, stays as it is.
 // `config` is that of the deep machine. `machine` is as it was where that is interrupted.
 [[nodiscard]] RunResult pretrain_chain(BoltzmannMachine& machine, const std::filesystem::path& folder,

@@ -117,13 +117,19 @@ bool describes_stack(const ModelHeader& header) {
 
 }  // namespace
 
-void write_model(const std::filesystem::path& path, const Model& model) {
+std::string encode_model(const Model& model) {
   TensorFile file;
   pack_machine(file, model, "");
   set_header(
       file,
       {.kind = model.kind, .structure = describe_structure(model.machine), .image = model.image, .notes = model.notes});
-  write_safetensors(path, file);
+  return encode_safetensors(file);
+}
+
+Model decode_model(std::string_view bytes, const std::string& where) { return from_safetensors(bytes, where); }
+
+void write_model(const std::filesystem::path& path, const Model& model) {
+  write_file_atomically(path, encode_model(model));
 }
 
 Model read_model(const std::filesystem::path& path) {
@@ -139,7 +145,7 @@ MachineStack StackModel::stack() const {
   return stack;
 }
 
-void write_stack(const std::filesystem::path& path, const StackModel& model) {
+std::string encode_stack(const StackModel& model) {
   TensorFile file;
   json structure;
   for (std::size_t i = 0; i < model.machines.size(); ++i) {
@@ -147,13 +153,20 @@ void write_stack(const std::filesystem::path& path, const StackModel& model) {
     structure["stack"].push_back(describe_structure(model.machines[i].machine));
   }
   set_header(file, {.kind = model.kind, .structure = structure, .image = model.image, .notes = model.notes});
-  write_safetensors(path, file);
+  return encode_safetensors(file);
+}
+
+void write_stack(const std::filesystem::path& path, const StackModel& model) {
+  write_file_atomically(path, encode_stack(model));
 }
 
 StackModel read_stack_model(const std::filesystem::path& path) {
   const std::filesystem::path source = model_file_of(path);
-  const std::string where = source.string();
-  const TensorFile file = parse_safetensors(read_file(source), where);
+  return decode_stack(read_file(source), source.string());
+}
+
+StackModel decode_stack(std::string_view bytes, const std::string& where) {
+  const TensorFile file = parse_safetensors(bytes, where);
   ModelHeader header = get_header(file, where);
   require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
   StackModel model{.machines = {}, .kind = header.kind};

@@ -150,9 +150,7 @@ void resolve_optimizer(RunConfig& config) {
           "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
 }
 
-}  // namespace
-
-RunData resolve(RunConfig& config) {
+void check_names(const RunConfig& config) {
   const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted",   "dbm",
                                            "mlp", "autoencoder",        "dbn", "classification_dbn"};
   require(std::ranges::find(models, config.model) != models.end(),
@@ -164,11 +162,23 @@ RunData resolve(RunConfig& config) {
   require(config.objective == "generative" || config.model == "classification_rbm",
           "--objective {} is about labels, and --model {} has none; add --model classification_rbm", config.objective,
           config.model);
+}
+
+}  // namespace
+
+RunData resolve(RunConfig& config) {
+  check_names(config);
   const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
   RunData data;
   data.train = open_dataset(config.data, options);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
   if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  resolve(config, data);
+  return data;
+}
+
+void resolve(RunConfig& config, RunData& data) {
+  check_names(config);
   if (config.keep == "auto") config.keep = trains_net(config) && data.valid.rows() > 0 ? "best" : "last";
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "--keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
@@ -206,7 +216,6 @@ RunData resolve(RunConfig& config) {
   if (config.particles == 0)
     config.particles = config.model == "dbm" ? std::max(config.batch, least_of_deep) : config.batch;
   if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
-  return data;
 }
 
 }  // namespace harmonium

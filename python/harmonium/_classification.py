@@ -1,0 +1,1 @@
+from ._rbm import RBM as ClassificationRBM

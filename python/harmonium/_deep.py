@@ -1,0 +1,2 @@
+from ._rbm import RBM as DBM
+from ._rbm import RBM as DBN
