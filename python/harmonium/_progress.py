@@ -58,3 +58,9 @@ class Progress:
     def close(self):
         if self.drawn:
             print(flush=True)
+
+
+def show_work(what, done, total):
+    """A piece of an estimate, on one line where somebody watches."""
+    if sys.stdout.isatty() or _in_notebook():
+        print(f"\r{what}  {100 * done // max(1, total):3} %   ", end="\n" if done == total else "", flush=True)

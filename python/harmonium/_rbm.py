@@ -1,12 +1,10 @@
 """Restricted Boltzmann machines."""
 
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._estimator import _SEEDS, Machine
-from ._inputs import dense, from_torch, is_torch, like, out_dtype, table
+from ._estimator import Machine
+from ._inputs import out_dtype, table
 from ._parameters import with_parameters
 
 
@@ -61,38 +59,12 @@ class RBM(Machine):
 
         Ctrl-C raises KeyboardInterrupt and leaves an estimator that has learnt so far.
         """
-        self._learner = None
         return self._fit(self._rows(X, reset=True))
 
     def partial_fit(self, X, y=None):
         """One update by the rows of X; chains and averages go on from call to call. Rates do not fall to zero."""
-        first = getattr(self, "_learner", None) is None
+        first = "model_" not in self.__dict__
         return self._partial_fit(self._rows(X, reset=first))
-
-    def gibbs(self, v, n_steps=1):
-        """Hidden units drawn given v, then visible ones given those, n_steps times over.
-
-        >>> import numpy as np
-        >>> rbm = RBM(n_components=2, updates=10, random_state=0).fit(np.eye(4))
-        >>> rbm.gibbs(np.eye(4)).dtype
-        dtype('bool')
-        """
-        check_is_fitted(self, "model_")
-        rows = dense(from_torch(v) if is_torch(v) else v)
-        rows = np.asarray(rows)
-        flat = rows.ndim == 1
-        drawn = self.model_.gibbs(table(rows[None] if flat else rows), self._next_seed(), n_steps).numpy()
-        drawn = drawn[0] if flat else drawn
-        return like(v, drawn.astype(bool) if self.model_.visible_units != "gaussian" else drawn)
-
-    def _next_seed(self):
-        if not hasattr(self, "random_state_"):
-            self.random_state_ = check_random_state(self.random_state)
-        return int(self.random_state_.randint(_SEEDS))
-
-    def free_energy(self, X):
-        """−log Σ_h e^{−E(v, h)} of each row: small for probable rows."""
-        return like(X, self.model_.free_energy(table(self._known(X))).numpy())
 
     # By the names that BernoulliRBM has for them.
     def _mean_hiddens(self, v):
@@ -106,30 +78,6 @@ class RBM(Machine):
         return rng.uniform(size=p.shape) < p
 
     @property
-    def components_(self):
-        return self._parameter("visible_hidden.weights").T
-
-    @components_.setter
-    def components_(self, value):
-        self._set("visible_hidden.weights", np.asarray(value).T)
-
-    @property
-    def intercept_hidden_(self):
-        return self._parameter("hidden.bias")
-
-    @intercept_hidden_.setter
-    def intercept_hidden_(self, value):
-        self._set("hidden.bias", value)
-
-    @property
-    def intercept_visible_(self):
-        return self._parameter("visible.bias")
-
-    @intercept_visible_.setter
-    def intercept_visible_(self, value):
-        self._set("visible.bias", value)
-
-    @property
     def precision_visible_(self):
         return self._parameter("visible.precision")
 
@@ -140,19 +88,6 @@ class RBM(Machine):
         if len(chains) < 2:
             raise AttributeError("there are no persistent chains")
         return chains[-1]
-
-    def _parameter(self, name):
-        if "model_" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet")
-        try:
-            return self.model_.parameters()[name]
-        except KeyError:
-            raise AttributeError(f"the model has no {name}") from None
-
-    def _set(self, name, value):
-        if "model_" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet; RBM.from_arrays makes one of arrays")
-        self.model_.set_parameter(name, table(np.asarray(value, dtype=np.float32)))
 
     @classmethod
     def from_arrays(cls, W, a, b, *, visible="bernoulli"):

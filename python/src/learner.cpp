@@ -42,6 +42,19 @@ Learner::Learner(RunConfig config, RunData data) : config_(std::move(config)), d
 Learner::Learner(RunConfig config, StackModel model, std::int64_t update, NamedTensors state)
     : config_(std::move(config)), finished_(std::move(model)), state_(std::move(state)), update_(update) {}
 
+void Learner::start_from(StackModel model) {
+  const Moments wanted = initial_model(config_, data_).machine.parameters();
+  const Moments& given = model.machines.back().machine.parameters();
+  bool fits = wanted.entries().size() == given.entries().size();
+  for (const auto& [name, value] : wanted.entries())
+    fits = fits && given.contains(name) && given[name].sizes() == value.sizes();
+  require(fits,
+          "the model has other layers than the parameters ask for: it has {}, and --hidden or --layers, --visible say "
+          "otherwise",
+          model.machines.back().machine.layers().back().unit->spec());
+  finished_ = std::move(model);
+}
+
 void Learner::learn(const LearnOptions& options) {
   set_device_precision(parse_precision(config_.precision));
   const ThreadScope threads(options.threads, products_per_update(config_));
@@ -160,7 +173,10 @@ void Learner::learn_batch(RunData data, const LearnOptions& options) {
   if (run_ == nullptr) {
     set_device_precision(parse_precision(config_.precision));
     Model model = finished_.machines.empty() ? initial_model(config, data) : finished_.machines.back();
-    run_ = std::make_unique<MachineRun>(config, data, std::move(model));
+    // Chains for a model that others have trained begin at data.
+    NamedTensors chains;
+    if (!finished_.machines.empty() && state_.empty()) chains = chains_of_pretrained(model.machine, config, data);
+    run_ = std::make_unique<MachineRun>(config, data, std::move(model), chains);
     if (!state_.empty()) run_->restore(update_, state_);
     finished_.machines.clear();
     state_.clear();

@@ -34,6 +34,9 @@ class Learner {
   // From what state() said.
   Learner(RunConfig config, StackModel model, std::int64_t update, NamedTensors state);
 
+  // Begins with this model in place of a random one. It must be of the kind and size that the configuration describes.
+  void start_from(StackModel model);
+
   void learn(const LearnOptions& options);
   // One update by all rows of `data`.
   void learn_batch(RunData data, const LearnOptions& options);

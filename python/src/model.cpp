@@ -5,6 +5,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/gradients/mean_field.h"
 #include "harmonium/likelihood/log_marginal.h"
+#include "harmonium/likelihood/unit_conditionals.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/model_header.h"
@@ -113,6 +114,11 @@ const BoltzmannMachine& PyModel::machine() const {
 
 std::int64_t PyModel::visible_width() const { return model_.machines.front().machine.unit(0).width(); }
 
+std::int64_t PyModel::hidden_width() const {
+  const BoltzmannMachine& top = model_.machines.back().machine;
+  return top.unit(top.hidden().back()).width();
+}
+
 std::string PyModel::visible_units() const {
   const std::string spec = model_.machines.front().machine.unit(0).spec();
   return spec.substr(0, spec.find(':'));
@@ -181,20 +187,18 @@ at::Tensor PyModel::free_energy(const at::Tensor& rows) const {
 }
 
 at::Tensor PyModel::pseudo_likelihood(const at::Tensor& rows, std::uint64_t seed) const {
-  require(visible_units() == "bernoulli",
-          "score_samples is the pseudo-likelihood of binary units, and these are {}; use log_likelihood",
-          visible_units());
+  const BoltzmannMachine& one = machine();
   const Key key = Key(seed).fold_in(0x5C0E);
   at::Tensor result = at::empty({rows.size(0)}, at::kDouble);
-  const std::int64_t width = rows.size(1);
+  const std::int64_t parts = count_parts(one);
+  const LogMass log_f = [&](const at::Tensor& visible) { return free_energy(visible).neg_(); };
   for_each_piece(rows, [&](std::int64_t first, const at::Tensor& piece) {
-    at::Tensor chosen = at::empty({piece.size(0), 1}, at::kLong);
+    at::Tensor chosen = at::empty({piece.size(0)}, at::kLong);
     for (std::int64_t i = 0; i < piece.size(0); ++i)
       chosen.data_ptr<std::int64_t>()[i] =
-          static_cast<std::int64_t>(digest(piece[i], key) % static_cast<std::uint64_t>(width));
-    const at::Tensor flipped = piece.scatter(1, chosen, 1 - piece.gather(1, chosen));
-    const at::Tensor gain = free_energy(piece) - free_energy(flipped);
-    result.narrow(0, first, piece.size(0)).copy_(at::softplus(gain).mul_(-static_cast<double>(width)));
+          static_cast<std::int64_t>(digest(piece[i], key) % static_cast<std::uint64_t>(parts));
+    result.narrow(0, first, piece.size(0))
+        .copy_(unit_conditionals(one, piece, chosen, log_f).mul_(static_cast<double>(parts)));
   });
   return result;
 }

@@ -27,6 +27,7 @@ class PyModel {
   [[nodiscard]] bool is_stack() const;
   [[nodiscard]] const std::string& kind() const { return model_.kind; }
   [[nodiscard]] std::int64_t visible_width() const;
+  [[nodiscard]] std::int64_t hidden_width() const;  // of the topmost hidden layer
   [[nodiscard]] std::string visible_units() const;  // "bernoulli", "gaussian", "softmax"
   [[nodiscard]] std::int64_t classes() const;       // of the label layer; 0 where there is none
 
@@ -40,8 +41,8 @@ class PyModel {
   [[nodiscard]] at::Tensor visible_means(const at::Tensor& hidden) const;
   // −log f(v), labels summed out; an upper bound by mean field in a deep machine. Not for stacks.
   [[nodiscard]] at::Tensor free_energy(const at::Tensor& rows) const;
-  // n · log p(v_i | all other units) for one unit i of each row, which is chosen by the row's values and `seed`: the
-  // same for a row wherever it stands. Binary visible units only.
+  // n · log p(v_i | all other units) for one of the n units of each row (likelihood/unit_conditionals.h), which is
+  // chosen by the row's values and `seed`: the same for a row wherever it stands.
   [[nodiscard]] at::Tensor pseudo_likelihood(const at::Tensor& rows, std::uint64_t seed) const;
   // log p(class | v), rows × classes.
   [[nodiscard]] at::Tensor class_log_probabilities(const at::Tensor& rows) const;

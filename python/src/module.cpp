@@ -10,6 +10,7 @@
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/formats/safetensors.h"
+#include "judging.h"
 #include "learner.h"
 #include "model.h"
 #include "options.h"
@@ -100,6 +101,7 @@ void add_learner(py::module_& module) {
              return std::make_unique<Learner>(config, data);
            }),
            py::arg("options"), py::arg("data"))
+      .def("start_from", [](Learner& self, const PyModel& model) { self.start_from(model.get()); })
       .def(
           "learn",
           [](Learner& self, int threads, bool monitor, const py::object& show) {
@@ -152,6 +154,7 @@ void add_model(py::module_& module) {
       .def("save", &PyModel::save, Release())
       .def_property_readonly("kind", &PyModel::kind)
       .def_property_readonly("visible_width", &PyModel::visible_width)
+      .def_property_readonly("hidden_width", &PyModel::hidden_width)
       .def_property_readonly("visible_units", &PyModel::visible_units)
       .def_property_readonly("classes", &PyModel::classes)
       .def_property_readonly("notes", [](const PyModel& self) { return self.get().notes; })
@@ -199,6 +202,82 @@ void add_model(py::module_& module) {
                       [](const py::tuple& saved) { return PyModel::decode(saved[0].cast<std::string>()); }));
 }
 
+py::dict to_dict(const Estimate& estimate) {
+  py::dict result;
+  result["value"] = estimate.value;
+  result["interval"] = py::make_tuple(estimate.low, estimate.high);
+  result["kind"] = to_string(estimate.kind);
+  result["method"] = estimate.method;
+  return result;
+}
+
+JudgeHooks judge_hooks(int threads, const py::object& show, const py::object& say) {
+  JudgeHooks hooks{.threads = threads};
+  if (!show.is_none())
+    hooks.show = [show](const std::string& what, std::int64_t done, std::int64_t total) { show(what, done, total); };
+  if (!say.is_none()) hooks.say = [say](const std::string& sentence) { say(sentence); };
+  return hooks;
+}
+
+void add_judging(py::module_& module) {
+  module.def(
+      "log_likelihood",
+      [](const PyModel& model, const Table& rows, double scale, const std::optional<Table>& labels,
+         const std::string& binarize, const py::dict& options, int threads, const py::object& show,
+         const py::object& say) {
+        const cli::EstimationOptions how = estimation_from(options);
+        const JudgeHooks hooks = judge_hooks(threads, show, say);
+        const Dataset data =
+            make_dataset("X", rows.tensor, scale, labels ? std::optional(labels->tensor) : std::nullopt, std::nullopt);
+        Judgement found;
+        {
+          const py::gil_scoped_release released;
+          found = judge(model, data, binarize, how, hooks);
+        }
+        py::dict result = to_dict(found.value);
+        result["n"] = found.rows;
+        result["binarization"] = found.binarization;
+        result["verdict"] = in_python_words(found.verdict);
+        result["log_z"] = to_dict(found.log_z);
+        if (found.lower) result["lower"] = to_dict(*found.lower);
+        if (found.upper_log_z) result["upper_log_z"] = to_dict(*found.upper_log_z);
+        return result;
+      },
+      py::arg("model"), py::arg("rows"), py::arg("scale"), py::arg("labels"), py::arg("binarize"), py::arg("options"),
+      py::arg("threads"), py::arg("show"), py::arg("say"));
+  module.def(
+      "log_z",
+      [](const PyModel& model, const py::dict& options, int threads, const py::object& show, const py::object& say) {
+        const cli::EstimationOptions how = estimation_from(options);
+        const JudgeHooks hooks = judge_hooks(threads, show, say);
+        Estimate found;
+        {
+          const py::gil_scoped_release released;
+          found = log_z(model, how, hooks);
+        }
+        return to_dict(found);
+      },
+      py::arg("model"), py::arg("options"), py::arg("threads"), py::arg("show"), py::arg("say"));
+  module.def(
+      "belief_net_log_f",
+      [](const PyModel& model, const Table& rows, std::uint64_t seed) {
+        return Table{belief_net_log_f(model, rows.tensor, seed)};
+      },
+      Release());
+  module.def(
+      "sample",
+      [](const PyModel& model, std::int64_t count, std::optional<std::int64_t> sweeps,
+         const std::optional<std::string>& sampler, bool means, std::optional<std::int64_t> label, std::uint64_t seed,
+         int threads) {
+        SampleRequest request{.count = count, .means = means, .label = label, .seed = seed, .threads = threads};
+        if (sweeps) request.sweeps = *sweeps;
+        if (sampler) request.sampler = *sampler;
+        return Table{sample(model, request)};
+      },
+      py::arg("model"), py::arg("count"), py::arg("sweeps"), py::arg("sampler"), py::arg("means"), py::arg("label"),
+      py::arg("seed"), py::arg("threads"), Release());
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -214,6 +293,7 @@ PYBIND11_MODULE(_core, module) {
   add_data(module);
   add_model(module);
   add_learner(module);
+  add_judging(module);
 }
 
 }  // namespace harmonium::python
