@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._estimator import Machine
-from ._inputs import from_torch, is_torch, like, table
+from ._inputs import from_torch, is_torch, like
 from ._parameters import with_parameters
 
 
@@ -61,16 +61,19 @@ class ClassificationRBM(ClassifierMixin, Machine):
 
     def predict_log_proba(self, X):
         """log p(class | row), (n_samples, n_classes)."""
-        return like(X, self.model_.class_log_probabilities(table(self._known(X))).numpy())
+        return like(X, self._log_p(X))
 
     def predict_proba(self, X):
         """p(class | row), (n_samples, n_classes)."""
-        return like(X, np.exp(self.model_.class_log_probabilities(table(self._known(X))).numpy()))
+        return like(X, np.exp(self._log_p(X)))
 
     def predict(self, X):
         """The most probable class of each row."""
-        found = self.model_.class_log_probabilities(table(self._known(X))).numpy()
-        return self.classes_[found.argmax(axis=1)]
+        found = self._log_p(X).argmax(axis=1)
+        return self.classes_[found]
+
+    def _log_p(self, X):
+        return self._ask(X, lambda rows: self.model_.class_log_probabilities(rows))
 
     def score(self, X, y, sample_weight=None):
         """Share of rows whose class is found."""

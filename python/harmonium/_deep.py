@@ -1,10 +1,10 @@
 """Deep models: belief nets and Boltzmann machines."""
 
-import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._estimator import Machine
-from ._inputs import like, table
+from ._inputs import like
 from ._parameters import default_of, with_parameters
 
 _LAYERS = [
@@ -49,12 +49,12 @@ class DBN(Machine):
 
         That is found once for a fitted model: exactly where one of its sides has 22 binary units or less, else by AIS.
         """
-        rows = self._known(X)
+        check_is_fitted(self, "model_")
         if "log_z_" not in self.__dict__:
             options = {"thorough": False, "betas": 1000, "seed": 0}
             self.log_z_ = _core.log_z(self.model_, options, self.n_threads or 0, None, None)["value"]
-        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
-        return like(X, _core.belief_net_log_f(self.model_, table(rows), abs(int(seed))).numpy() - self.log_z_)
+        found = self._ask(X, lambda rows: _core.belief_net_log_f(self.model_, rows, self._fixed_seed()))
+        return like(X, found - self.log_z_)
 
     @property
     def coefs_(self):

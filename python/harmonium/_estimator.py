@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import scipy.sparse as sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +20,7 @@ from ._parameters import options_of
 from ._progress import Progress, show_work
 
 _SEEDS = np.iinfo(np.int32).max
+_SPARSE_ROWS = 8192  # made dense at once
 
 
 def draw_seed(random_state):
@@ -35,20 +37,38 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Fitting -----------------------------------------------------------------------------------------------------
 
-    def _rows(self, X, reset):
-        """X checked in scikit-learn's way, as a dense array that shares memory with X where it can."""
+    def _checked(self, X, reset):
+        """X checked in scikit-learn's way; shares memory with X where it can."""
         if is_torch(X):
             X = from_torch(X)
-        X = self._validate_data(X, accept_sparse=("csr", "csc"), dtype=list(PASSED), reset=reset)
-        return dense(X)
+        return self._validate_data(X, accept_sparse="csr", dtype=list(PASSED), reset=reset)
 
-    def _known(self, X):
-        """Rows to ask a fitted model about: an array, with bytes of gray as numbers."""
+    def _rows(self, X, reset):
+        return dense(self._checked(X, reset))
+
+    def _scale(self, rows):
+        """What rows are multiplied by: bytes may be gray values."""
+        if rows.dtype != np.uint8:
+            return 1.0
+        gray = is_gray(rows) if self.gray_bytes_ is None else self.gray_bytes_
+        return 1 / 255 if gray else 1.0
+
+    def _ask(self, X, question):
+        """A question about each row of X, as an array; sparse rows are made dense some at a time."""
         check_is_fitted(self, "model_")
-        X = self._rows(X, reset=False)
-        return X.astype(np.float32) * np.float32(1 / 255) if X.dtype == np.uint8 and self.gray_bytes_ else X
+        rows = self._checked(X, reset=False)
 
-    def _choose_visible(self, options, X, gray):
+        def answer(piece):
+            piece = dense(piece)
+            scale = self._scale(piece)
+            return question(table(piece if scale == 1 else piece.astype(np.float32) * np.float32(scale))).numpy()
+
+        if not sparse.issparse(rows) or rows.shape[0] <= _SPARSE_ROWS:
+            return answer(rows)
+        starts = range(0, rows.shape[0], _SPARSE_ROWS)
+        return np.concatenate([answer(rows[start : start + _SPARSE_ROWS]) for start in starts])
+
+    def _choose_visible(self, options, X):
         """Units for values beyond [0, 1] where the user has said nothing."""
         if options["visible"] != "auto" or X.dtype == np.bool_ or X.dtype == np.uint8:
             return
@@ -63,13 +83,12 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             options["visible"] = "gaussian"
 
     def _learner_data(self, X, labels=None, classes=0, valid=None):
-        scale = 1 / 255 if X.dtype == np.uint8 and self.gray_bytes_ else 1.0
         extra = {}
         if valid is not None:
             extra = {"valid": table(valid[0]), "valid_labels": None if valid[1] is None else table(valid[1])}
         return _core.Data(
             table(X),
-            scale,
+            self._scale(X),
             labels=None if labels is None else table(labels),
             classes=classes,
             image=None if self.image_shape is None else tuple(int(each) for each in self.image_shape),
@@ -87,9 +106,9 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return options
 
     def _fit(self, X, labels=None, classes=0, valid=None):
-        self.gray_bytes_ = bool(is_gray(X))
+        self.gray_bytes_ = is_gray(X)
         options = self._all_options(X)
-        self._choose_visible(options, X, self.gray_bytes_)
+        self._choose_visible(options, X)
         learner = _core.Learner(options, self._learner_data(X, labels, classes, valid))
         # Nothing is wrong with what was asked for: what was fitted before is gone, whatever comes of this.
         self._learner = None
@@ -110,9 +129,9 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         learner = getattr(self, "_learner", None)
         if learner is None:
             if "model_" not in self.__dict__:
-                self.gray_bytes_ = bool(is_gray(X))
+                self.gray_bytes_ = is_gray(X)
             options = self._all_options(X)
-            self._choose_visible(options, X, self.gray_bytes_)
+            self._choose_visible(options, X)
             learner = _core.Learner(options, self._learner_data(X, labels, classes))
             if "model_" in self.__dict__:  # of a file, of arrays, or changed since
                 learner.start_from(self.model_)
@@ -141,8 +160,8 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         h : array of shape (n_samples, n_components), a tensor where X is one
         """
-        rows = self._known(X)
-        return like(X, self.model_.transform(table(rows)).numpy().astype(out_dtype(rows), copy=False))
+        means = self._ask(X, lambda rows: self.model_.transform(rows))
+        return like(X, means.astype(out_dtype(X), copy=False))
 
     def score_samples(self, X):
         """Pseudo-likelihood of each row, estimated from one unit as BernoulliRBM does it.
@@ -151,9 +170,10 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         which is not the likelihood; `log_likelihood` is. The unit is chosen by the row's values and random_state, so
         that a row scores the same wherever it stands.
         """
-        rows = self._known(X)
-        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
-        return like(X, self.model_.pseudo_likelihood(table(rows), abs(int(seed))).numpy())
+        return like(X, self._ask(X, lambda rows: self.model_.pseudo_likelihood(rows, self._fixed_seed())))
+
+    def _fixed_seed(self):
+        return abs(int(self.random_state)) if isinstance(self.random_state, (int, np.integer)) else 0
 
     def score(self, X, y=None):
         """Mean of score_samples."""
@@ -183,14 +203,15 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> print(rbm.log_likelihood([[0, 1, 1]]))  # 3 log ½
         -2.079442 nats, exact
         """
-        rows = self._rows_as_they_are(X)
+        check_is_fitted(self, "model_")
+        rows = self._rows(X, reset=False)
         labels = self._known_labels(y)
         options.update(method=method, seed=draw_seed(random_state))
         return Estimate._of(
             _core.log_likelihood(
                 self.model_,
                 table(rows),
-                1 / 255 if rows.dtype == np.uint8 and self.gray_bytes_ else 1.0,
+                self._scale(rows),
                 None if labels is None else table(labels),
                 binarize,
                 options,
@@ -255,11 +276,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def free_energy(self, X):
         """−log Σ_h e^{−E(v, h)} of each row: small for probable rows."""
-        return like(X, self.model_.free_energy(table(self._known(X))).numpy())
-
-    def _rows_as_they_are(self, X):
-        check_is_fitted(self, "model_")
-        return self._rows(X, reset=False)
+        return like(X, self._ask(X, lambda rows: self.model_.free_energy(rows)))
 
     def _known_labels(self, y):
         return None
@@ -334,7 +351,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._learner = None
         self.model_ = model
         self.n_features_in_ = model.visible_width
-        self.gray_bytes_ = True
+        self.gray_bytes_ = None
         self.n_updates_ = int(model.notes.get("updates", 0))
         self.history_ = []
         self._n_features_out = self.model_.hidden_width

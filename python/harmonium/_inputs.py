@@ -34,7 +34,7 @@ def like(X, result):
 
 
 def dense(X):
-    """A sparse matrix as an array, in bytes where it holds bits."""
+    """A sparse matrix as an array, of bool where it holds bits."""
     if not sparse.issparse(X):
         return X
     X = X.tocsr()
@@ -42,7 +42,7 @@ def dense(X):
         X = X.copy()
         X.sum_duplicates()
     bits = np.isin(X.data, (0, 1)).all()
-    return X.astype(np.uint8).toarray() if bits else X.toarray()
+    return X.astype(bool).toarray() if bits else X.toarray()
 
 
 def table(X):
@@ -54,10 +54,11 @@ def table(X):
 
 
 def is_gray(X):
-    """Whether bytes are gray values 0 … 255 and not bits."""
-    return X.dtype == np.uint8 and X.size > 0 and X.max() > 1
+    """Whether bytes are gray values 0 … 255 and not bits; None for other types."""
+    return bool(X.size > 0 and X.max() > 1) if X.dtype == np.uint8 else None
 
 
 def out_dtype(X):
     """What an answer about X has: float32 for float32 and bytes, else float64."""
-    return np.float64 if X.dtype.type not in (np.float32, np.uint8, np.bool_) else np.float32
+    kept = ("float32", "uint8", "bool")
+    return np.float32 if str(getattr(X, "dtype", None)).replace("torch.", "") in kept else np.float64

@@ -34,7 +34,12 @@ Learner::Learner(RunConfig config, RunData data) : config_(std::move(config)), d
   require(config_.model != "mlp" && config_.model != "autoencoder", "nets of model {} are trained by the tool",
           config_.model);
   resolve(config_, data_);
-  check_config(config_, data_);
+  if (trains_stack(config_)) {
+    check_config(config_, data_);
+  } else {
+    initial_ = initial_model(config_, data_);  // looks at all data, so once is enough
+    check_config(config_, data_, *initial_);
+  }
   finished_.kind = config_.model;
   finished_.image = data_.train.image;
 }
@@ -43,7 +48,7 @@ Learner::Learner(RunConfig config, StackModel model, std::int64_t update, NamedT
     : config_(std::move(config)), finished_(std::move(model)), state_(std::move(state)), update_(update) {}
 
 void Learner::start_from(StackModel model) {
-  const Moments wanted = initial_model(config_, data_).machine.parameters();
+  const Moments& wanted = initial_.value().machine.parameters();
   const Moments& given = model.machines.back().machine.parameters();
   bool fits = wanted.entries().size() == given.entries().size();
   for (const auto& [name, value] : wanted.entries())
@@ -58,6 +63,7 @@ void Learner::start_from(StackModel model) {
 void Learner::learn(const LearnOptions& options) {
   set_device_precision(parse_precision(config_.precision));
   const ThreadScope threads(options.threads, products_per_update(config_));
+  const TensorPoolScope pool;
   try {
     if (trains_stack(config_))
       learn_stack(options);
@@ -73,7 +79,8 @@ void Learner::learn(const LearnOptions& options) {
 }
 
 void Learner::learn_machine(const LearnOptions& options) {
-  Model model = initial_model(config_, data_);
+  Model model = initial_ ? std::move(*initial_) : initial_model(config_, data_);
+  initial_.reset();
   NamedTensors chains;
   if (config_.pretrain != "none") {
     run_ = std::make_unique<MachineRun>(config_, data_, model);  // what an interruption leaves
@@ -172,7 +179,10 @@ void Learner::learn_batch(RunData data, const LearnOptions& options) {
   const ThreadScope threads(options.threads, products_per_update(config));
   if (run_ == nullptr) {
     set_device_precision(parse_precision(config_.precision));
-    Model model = finished_.machines.empty() ? initial_model(config, data) : finished_.machines.back();
+    Model model = !finished_.machines.empty() ? finished_.machines.back()
+                  : initial_                  ? std::move(*initial_)
+                                              : initial_model(config, data);
+    initial_.reset();
     // Chains for a model that others have trained begin at data.
     NamedTensors chains;
     if (!finished_.machines.empty() && state_.empty()) chains = chains_of_pretrained(model.machine, config, data);
@@ -198,7 +208,6 @@ void Learner::put_away() {
   finished_.machines.push_back(with_own_parameters(run_->kept().first));
   finished_.notes = finished_.machines.front().notes;
   run_.reset();
-  trim_tensor_pool();
 }
 
 StackModel Learner::model() const {

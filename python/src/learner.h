@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class Learner {
 
   RunConfig config_;
   RunData data_;
+  std::optional<Model> initial_;  // until training begins; not of a stack
   std::unique_ptr<MachineRun> run_;
   StackModel finished_;      // machines that are done
   NamedTensors state_;       // of the last machine, while no run is under way

@@ -40,6 +40,8 @@ std::uint64_t digest(const at::Tensor& row, const Key& key) {
 
 void for_each_piece(const at::Tensor& rows,
                     const std::function<void(std::int64_t first, const at::Tensor& piece)>& visit) {
+  constexpr double usual_hidden = 100;  // roughly what decides whether threads are worth their while
+  const ThreadScope threads(0, static_cast<double>(std::min(rows_at_once, rows.size(0)) * rows.size(1)) * usual_hidden);
   Watch watch;
   for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once) {
     const std::int64_t count = std::min(rows_at_once, rows.size(0) - first);

@@ -7,7 +7,6 @@
 #include "arrays.h"
 #include "errors.h"
 #include "harmonium/core/device.h"
-#include "harmonium/core/tensor_pool.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/formats/safetensors.h"
 #include "judging.h"
@@ -288,7 +287,6 @@ PYBIND11_MODULE(_core, module) {
   module.def("cuda_complaint", &cuda_complaint, "Empty where CUDA can be used, else what is missing.");
   module.def("set_num_threads", &set_num_threads);
   module.def("get_num_threads", &get_num_threads);
-  module.def("use_tensor_pool", &use_tensor_pool);
   add_table(module);
   add_data(module);
   add_model(module);

@@ -1,11 +1,11 @@
 #include "watch.h"
 
 #include <ATen/Parallel.h>
+#include <omp.h>
 #include <sched.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <limits>
 #include <thread>
 
 namespace harmonium::python {
@@ -39,9 +39,11 @@ int get_num_threads() {
 ThreadScope::ThreadScope(int threads, double products) : before_(at::get_num_threads()) {
   constexpr double worth_sharing = 1e7;  // as in the tool (cli/command.cpp)
   if (threads <= 0) threads = products < worth_sharing ? 1 : get_num_threads();
-  at::set_num_threads(threads);
+  // LibTorch asks OpenMP, whose number belongs to the calling thread; LibTorch's own setter would also change what
+  // threads get that others start.
+  omp_set_num_threads(threads);
 }
 
-ThreadScope::~ThreadScope() { at::set_num_threads(before_); }
+ThreadScope::~ThreadScope() { omp_set_num_threads(before_); }
 
 }  // namespace harmonium::python

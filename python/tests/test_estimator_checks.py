@@ -8,7 +8,7 @@ import harmonium
 # What check_estimator calls with is tiny; ten thousand updates for each of its fits would be a long wait.
 ESTIMATORS = [
     harmonium.RBM(n_components=10, updates=100),
-    harmonium.ClassificationRBM(n_components=10, updates=300),
+    harmonium.ClassificationRBM(n_components=10, updates=500, rate_weights=0.05, rate_bias=0.1),
     harmonium.DBN(layers=(10, 5), updates=50),
     harmonium.DBM(layers=(10, 5), updates=20, particles=50),
 ]
@@ -25,5 +25,5 @@ def test_passes_the_check(estimator, check):
 def test_only_the_exceptions_of_bernoulli_rbm_are_made():
     allowed = {"check_methods_subset_invariance", "check_methods_sample_order_invariance"}
     for estimator in ESTIMATORS:
-        assert set(estimator._get_tags()["_xfail_checks"]) <= allowed
+        assert set(estimator._get_tags()["_xfail_checks"] or ()) <= allowed
     assert not harmonium.RBM()._get_tags()["_xfail_checks"]

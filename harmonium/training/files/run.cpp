@@ -151,7 +151,13 @@ void check_config(const RunConfig& config, const RunData& data) {
     check_stack_config(config, data);
     return;
   }
-  const BoltzmannMachine machine = initial_model(config, data).machine;
+  check_config(config, data, initial_model(config, data));
+}
+
+void check_config(const RunConfig& config, const RunData& data, const Model& initial) {
+  (void)find_device(config.device);
+  (void)parse_precision(config.precision);
+  const BoltzmannMachine& machine = initial.machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
           "--{} {} there are more; use fewer units, or --gradient pcd",

@@ -70,6 +70,8 @@ void check_values(const Dataset& data, const Unit& visible);
 // Fails where the configuration asks for something that does not exist, makes no sense or would take too long, so that
 // a mistake shows before anything is written. `config` must be resolved.
 void check_config(const RunConfig& config, const RunData& data);
+// The same for a machine whose initial_model() is at hand already.
+void check_config(const RunConfig& config, const RunData& data, const Model& initial);
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
 // `config` must be resolved.
