@@ -123,6 +123,8 @@ class DBM(Machine):
     def partial_fit(self, X, y=None):
         """One update by the rows of X; chains and averages go on from call to call. Rates do not fall to zero."""
         first = "model_" not in self.__dict__
+        if first and self.pretrain != "none":
+            raise ValueError(f"pretrain={self.pretrain!r} needs all data at once: fit, then go on with partial_fit")
         return self._partial_fit(self._rows(X, reset=first))
 
     @property

@@ -1,8 +1,8 @@
 #include "arrays.h"
 
-#include <ATen/DLConvertor.h>
-
-#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace harmonium::python {
 
@@ -61,13 +61,6 @@ at::Tensor to_tensor(const py::array& given) {
     delete owner;
   };
   return at::from_blob(const_cast<void*>(array.data()), sizes, strides, release, at::TensorOptions(type));
-}
-
-at::Tensor from_dlpack(py::capsule capsule) {
-  auto* managed = capsule.get_pointer<DLManagedTensor>();
-  if (std::string(capsule.name()) != "dltensor") throw py::type_error("a DLPack capsule can be used once only");
-  capsule.set_name("used_dltensor");
-  return at::fromDLPack(managed);
 }
 
 py::array to_array(const at::Tensor& given) {

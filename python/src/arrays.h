@@ -12,8 +12,6 @@ namespace py = pybind11;
 // A tensor over the memory of a numpy array (float32, float64, uint8, bool, int64, int32), which it keeps alive; a copy
 // only where strides are such that a tensor cannot have them. Nothing here writes to it.
 [[nodiscard]] at::Tensor to_tensor(const py::array& array);
-// The tensor of a DLPack capsule, wherever it lives; the capsule is used up.
-[[nodiscard]] at::Tensor from_dlpack(py::capsule capsule);
 // An array over the memory of a tensor, which it keeps alive; tensors of a device are copied.
 [[nodiscard]] py::array to_array(const at::Tensor& tensor);
 

@@ -1,5 +1,7 @@
 #include "judging.h"
 
+#include <algorithm>
+
 #include "harmonium/cli/evaluate_model.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"

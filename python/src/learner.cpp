@@ -1,7 +1,8 @@
 #include "learner.h"
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
-#include <optional>
 
 #include "harmonium/core/error.h"
 #include "harmonium/core/tensor_pool.h"

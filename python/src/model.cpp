@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "harmonium/core/error.h"

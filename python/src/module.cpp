@@ -37,7 +37,6 @@ struct Table {
 void add_table(py::module_& module) {
   py::class_<Table>(module, "Table", "Numbers that a tensor and an array share.")
       .def(py::init([](const py::array& array) { return Table{to_tensor(array)}; }))
-      .def_static("from_dlpack", [](const py::capsule& capsule) { return Table{from_dlpack(capsule)}; })
       .def("numpy", [](const Table& self) { return to_array(self.tensor); })
       .def(
           "is_binary", [](const Table& self) { return Dataset{.name = "", .values = self.tensor}.is_binary(); },

@@ -85,6 +85,11 @@ def test_a_deep_machine_learns_with_and_without_pretraining(bits):
     assert (plain.partial_fit(bits[:50]).coefs_[0] != pretrained.coefs_[0]).any()
 
 
+def test_pretraining_needs_all_data(bits):
+    with pytest.raises(ValueError, match="pretrain"):
+        DBM(layers=(8, 4), pretrain="rbm").partial_fit(bits)
+
+
 def test_layers_must_be_numbers(bits):
     with pytest.raises(TypeError, match="layers"):
         DBN(layers=5).fit(bits)

@@ -149,6 +149,23 @@ def test_bytes_are_gray_values(digits):
     np.testing.assert_allclose(first.transform(gray), second.transform(gray / 255), atol=1e-5)
 
 
+def test_sparse_rows_are_taken_some_at_a_time(bits, monkeypatch):
+    import scipy.sparse as sparse
+
+    rbm = RBM(n_components=5, updates=50, random_state=3).fit(bits)
+    monkeypatch.setattr(harmonium._estimator, "_SPARSE_ROWS", 70)
+    gray = sparse.csr_matrix(bits * 0.5)
+    np.testing.assert_allclose(rbm.transform(gray), rbm.transform(bits * 0.5), atol=1e-6)
+    np.testing.assert_allclose(rbm.score_samples(sparse.csr_matrix(bits)), rbm.score_samples(bits), atol=1e-6)
+
+
+def test_bytes_that_are_bits_stay_bits_in_a_model_of_a_file(bits, tmp_path):
+    rbm = RBM(n_components=5, updates=50, random_state=3).fit(bits)
+    rbm.save(tmp_path / "model.safetensors")
+    other = RBM.load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(other.transform(bits.astype(np.uint8)), rbm.transform(bits), atol=1e-6)
+
+
 def test_arrays_are_shared_and_not_written_to(bits):
     for type_ in (np.float32, np.float64, np.uint8, bool):
         X = bits.astype(type_)
