@@ -43,7 +43,8 @@ Classifier net_classifier(const std::string& path) {
           "{} is an {}, which knows no classes; `harmonium finetune` or `train --model mlp` make a classifier", path,
           model.kind);
   return {.classes = model.net.outputs(),
-          .input = make_unit(format("gaussian:{}", model.net.inputs())),
+          .input = make_unit(
+              format("{}:{}", model.net.input_form() == InputForm::shares ? "counts" : "gaussian", model.net.inputs())),
           .dimension = model.net.parameters().dimension(),
           .log_probabilities =
               [net = model.net](const at::Tensor& rows) { return net.logits(rows).to(at::kDouble).log_softmax(1); },
@@ -54,21 +55,17 @@ Classifier net_classifier(const std::string& path) {
 // A belief net with a label: up by means to the top machine, which tells classes apart by its free energies.
 Classifier stack_classifier(const std::string& path) {
   const StackModel model = read_stack_model(path);
-  const MachineStack stack = model.stack();
-  require(stack.back().observed().size() == 2,
+  const BeliefNet net = model.net();
+  require(net.labelled(),
           "{} is a belief net without a label, so it knows no classes; train one with --model classification_dbn, or "
           "`harmonium finetune {}` it to a classifier",
           path, path);
   std::int64_t dimension = 0;
-  for (const BoltzmannMachine& machine : stack) dimension += machine.parameters().dimension();
-  return {.classes = stack.back().unit(stack.back().observed()[1]).width(),
-          .input = stack.front().layers()[0].unit,
+  for (const BoltzmannMachine& machine : net.up) dimension += machine.parameters().dimension();
+  return {.classes = net.top().unit(net.top().observed()[1]).width(),
+          .input = net.up.front().layers()[0].unit,
           .dimension = dimension,
-          .log_probabilities =
-              [stack](const at::Tensor& rows) {
-                const std::vector<at::Tensor> means = up_means(stack, rows);
-                return log_label_probabilities(stack.back(), stack.size() == 1 ? rows : means[stack.size() - 2]);
-              },
+          .log_probabilities = [net](const at::Tensor& rows) { return log_label_probabilities(net, rows); },
           .image = model.image,
           .notes = model.notes};
 }
@@ -137,7 +134,8 @@ struct ClassifiedRows {
 
 ClassifiedRows classify_data(const ClassifyOptions& options, const Classifier& model) {
   const std::int64_t classes = model.classes;
-  const Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  if (model.input->wants_own_state()) opened = as_counts(opened);
   require(opened.columns() == model.input->width(), "{} has {} columns, the model has {} visible units", options.data,
           opened.columns(), model.input->width());
   require(opened.rows() > 0, "{} has no rows", options.data);

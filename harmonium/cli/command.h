@@ -44,6 +44,7 @@ void add_classify(CLI::App& app);
 void add_finetune(CLI::App& app);
 void add_encode(CLI::App& app);
 void add_reconstruct(CLI::App& app);
+void add_retrieve(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_fisher(CLI::App& app);
 void add_compare(CLI::App& app);

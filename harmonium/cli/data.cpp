@@ -51,7 +51,8 @@ int info(const DataOptions& options) {
     write_png(options.picture,
               tile_images(data.gather(chosen), data.image.value_or(near_square_shape(data.columns()))));
   }
-  const std::string kind = binary                                                                 ? "binary"
+  const std::string kind = data.counts                                                            ? "count"
+                           : binary                                                               ? "binary"
                            : values.min().item<double>() >= 0 && values.max().item<double>() <= 1 ? "gray"
                                                                                                   : "real";
   if (options.common.json) {
@@ -73,6 +74,7 @@ int info(const DataOptions& options) {
              means.mean().item<double>());
   if (data.image) fmt::print("  pictures of {} × {}\n", data.image->height, data.image->width);
   if (data.labels.defined()) fmt::print("  labels 0 … {}\n", data.labels.max().item<std::int64_t>());
+  if (data.counts) fmt::print("  {:.1f} words a row: train with --visible counts\n", mean_length(data));
   if (kind == "real") fmt::print("  real values: train with --visible gaussian\n");
   return 0;
 }

@@ -4,7 +4,6 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
-#include "harmonium/training/net_error.h"
 
 namespace harmonium::cli {
 
@@ -32,12 +31,7 @@ int encode(EncodeOptions options) {
   const bool table = options.out.ends_with(".csv");
   require(table || options.out.ends_with(".npy"), "--out {}: the name must end in .npy or .csv", options.out);
   const NetAndData found = open_net_and_data(options.source);
-  std::vector<at::Tensor> pieces;
-  constexpr std::int64_t rows_at_once = 1000;
-  for (std::int64_t first = 0; first < found.data.rows(); first += rows_at_once)
-    pieces.push_back(found.model.net.encode(
-        shown_values(found.data.slice(first, std::min(first + rows_at_once, found.data.rows())), found.binarization)));
-  const at::Tensor codes = at::cat(pieces);
+  const at::Tensor codes = codes_of(found, found.data);
   if (table)
     write_file_atomically(options.out, table_text(codes, found.data.labels));
   else

@@ -64,6 +64,8 @@ int reproduce_training(const ExperimentFile& file, const ReproduceOptions& optio
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "reconstruction"; see reproduce_reconstruction.cpp.
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "retrieval"; see reproduce_retrieval.cpp.
+int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "calibration"; see reproduce_calibration.cpp.
@@ -74,5 +76,7 @@ int reproduce_annealing(const ExperimentFile& file, const ReproduceOptions& opti
 int reproduce_search(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "samples"; see samples_experiment.h.
 int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "class_samples"; see reproduce_class_samples.cpp.
+int reproduce_class_samples(const ExperimentFile& file, const ReproduceOptions& options);
 
 }  // namespace harmonium::cli

@@ -18,12 +18,9 @@ struct FinetuneOptions {
   ConfigFlags config;
 };
 
-// What a net made of this model starts with: the data it was trained on, as far as it says, and its layers.
+// What is made of this model starts with the data it was trained on, as far as it says.
 RunConfig starting_config(const FinetuneOptions& options) {
-  require(options.to == "classifier" || options.to == "autoencoder", "--to {}: there are classifier and autoencoder",
-          options.to);
   RunConfig config;
-  config.model = options.to == "classifier" ? "mlp" : "autoencoder";
   config.start = options.model;
   if (is_run_folder(options.model)) {
     RunConfig source;
@@ -33,6 +30,12 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.limit = source.limit;
     config.label_column = source.label_column;
     if (source.visible.starts_with("gaussian")) config.visible = "gaussian";
+    if (source.visible.starts_with("counts")) config.visible = "counts";
+    if (options.to == "generative") {
+      config.binarize = source.binarize;
+      config.shrink = source.shrink;
+      config.visible = source.visible;
+    }
   } else if (is_stack_file(options.model)) {
     const StackModel source = read_stack_model(options.model);
     if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
@@ -41,7 +44,23 @@ RunConfig starting_config(const FinetuneOptions& options) {
     const Model source = read_model(options.model);
     if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
     if (source.machine.unit(0).spec().starts_with("gaussian")) config.visible = "gaussian";
+    if (source.machine.unit(0).spec().starts_with("counts")) config.visible = "counts";
   }
+  if (options.to != "generative") {
+    require(options.to == "classifier" || options.to == "autoencoder",
+            "--to {}: there are classifier, autoencoder and generative", options.to);
+    config.model = options.to == "classifier" ? "mlp" : "autoencoder";
+    return config;
+  }
+  require(is_stack_file(options.model),
+          "--to generative trains all layers of a belief net together, and {} is none; train one with --model dbn or "
+          "classification_dbn",
+          options.model);
+  config.model = read_stack_model(options.model).kind;
+  // As published: chains of the top machine start where the way up ends, and take longer walks towards the end.
+  config.gradient = "cd";
+  config.sweeps = 3;
+  config.sweeps_final = 10;
   return config;
 }
 
@@ -51,18 +70,26 @@ void add_finetune(CLI::App& app) {
   auto options = std::make_shared<FinetuneOptions>();
   options->common.devices = CommonOptions::Devices::in_config;
   CLI::App* command =
-      add_command(app, "finetune", "Unroll a trained model into a feed-forward net and train that by backpropagation",
+      add_command(app, "finetune", "Train all layers of a trained model together: unrolled as a net, or by up-down",
                   "  harmonium train --data digits --hidden 200 --out runs/rbm\n"
                   "  harmonium finetune runs/rbm --to classifier --out runs/classifier\n"
                   "  harmonium classify runs/classifier\n"
                   "  harmonium finetune runs/rbm --to autoencoder --updates 2000 --out runs/autoencoder\n"
-                  "  harmonium reconstruct runs/autoencoder --data digits:test\n",
+                  "  harmonium reconstruct runs/autoencoder --data digits:test\n"
+                  "  harmonium train --data digits --model dbn --layers 100,50 --out runs/dbn\n"
+                  "  harmonium finetune runs/dbn --to generative --out runs/tuned       # up-down (wake-sleep)\n"
+                  "  harmonium evaluate runs/tuned --data digits:test\n",
                   options->common, [options] {
                     return begin_run(options->config.resolve(starting_config(*options)), options->out,
                                      options->overwrite, options->common);
                   });
   command->add_option("trained", options->model, "run folder or file of an rbm, dbn or dbm")->required();
-  command->add_option("--to", options->to, "classifier (with a softmax on top), autoencoder (down again to the data)")
+  command
+      ->add_option(
+          "--to", options->to,
+          "classifier (with a softmax on top), autoencoder (down again to the data); of a dbn also generative: a "
+          "belief net whose ways up and down have weights of their own, by up-down (here --gradient cd "
+          "--sweeps 3 --sweeps-final 10 unless given)")
       ->capture_default_str();
   options->config.declare(*command);
   command->add_option("--out", options->out, "run folder (default: runs/NAME-1, -2, …)");

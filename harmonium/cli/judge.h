@@ -7,6 +7,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/estimation.h"
+#include "harmonium/cli/evaluate_model.h"  // IWYU pragma: export
 #include "harmonium/core/error.h"
 #include "harmonium/training/files/evaluation.h"
 #include "harmonium/training/files/folder_journal.h"
@@ -39,11 +40,6 @@ struct JournaledFindings {
 [[nodiscard]] JournaledFindings find_with_bars(const std::filesystem::path& path, const Model& model,
                                                const TestData* test, const EstimationOptions& options,
                                                const CommonOptions& common, const std::string& doing = "");
-
-// The evaluation of a model given what was found; without `test`: of log Z alone. `gap` is what two bounds may differ
-// by.
-[[nodiscard]] Evaluation evaluate_model(const std::string& path, const Model& model, const TestData* test,
-                                        const Findings& findings, double gap);
 
 // Judges every snapshot of a run and its final model by all `data`, one log Z for each model, and records the answers;
 // what is answered already in the same way is not asked again. May be interrupted at any moment and called again.

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   cli::add_finetune(app);
   cli::add_encode(app);
   cli::add_reconstruct(app);
+  cli::add_retrieve(app);
   cli::add_sample(app);
   cli::add_fisher(app);
   cli::add_compare(app);

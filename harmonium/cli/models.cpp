@@ -61,6 +61,9 @@ nlohmann::ordered_json describe(const std::string& path) {
       for (const auto& [name, value] : machine.parameters().entries())
         all.insert(fmt::format("machine{}/{}", i + 1, name), value);
     }
+    for (std::size_t i = 0; i < model.recognition.size(); ++i)
+      for (const auto& [name, value] : model.recognition[i].parameters().entries())
+        all.insert(fmt::format("recognition{}/{}", i + 1, name), value);
     add_parameters(json, all);
     return finish(model.image, model.notes);
   }

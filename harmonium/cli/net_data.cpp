@@ -9,6 +9,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/training/files/model_file.h"
 #include "harmonium/training/files/net_run.h"
+#include "harmonium/training/net_error.h"
 
 namespace harmonium::cli {
 
@@ -29,7 +30,7 @@ NetAndData open_net_and_data(NetDataOptions& options) {
     if (is_stack_file(options.model)) {
       const StackModel source = read_stack_model(options.model);
       return {
-          .net = unroll_autoencoder(source.stack()), .kind = source.kind, .image = source.image, .notes = source.notes};
+          .net = unroll_autoencoder(source.net()), .kind = source.kind, .image = source.image, .notes = source.notes};
     }
     const Model source = read_model(options.model);
     return {.net = unroll_autoencoder(read_stack(options.model)),
@@ -38,6 +39,10 @@ NetAndData open_net_and_data(NetDataOptions& options) {
             .notes = source.notes};
   };
   NetAndData found{.model = open(), .data = {}};
+  const FeedForward& net = found.model.net;
+  // An unrolled machine gives word counts back by a softmax.
+  found.counts = net.input_form() == InputForm::shares ||
+                 (net.outputs() == net.inputs() && net.layers().back().activation == Activation::softmax);
   if (options.data.empty()) {
     std::string trained_on = found.model.notes.contains("data") ? found.model.notes.at("data") : "";
     if (is_run_folder(options.model)) {
@@ -50,12 +55,22 @@ NetAndData open_net_and_data(NetDataOptions& options) {
     options.data = judging_data(trained_on);
   }
   found.data = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  if (found.counts) found.data = as_counts(found.data);
   require(found.data.columns() == found.model.net.inputs(), "{} has {} columns, the model takes {}", options.data,
           found.data.columns(), found.model.net.inputs());
   require(found.data.rows() > 0, "{} has no rows", options.data);
   if (const auto note = found.model.notes.find("binarization"); note != found.model.notes.end())
     found.binarization = parse_binarization(note->second);
   return found;
+}
+
+at::Tensor codes_of(const NetAndData& found, const Dataset& data) {
+  std::vector<at::Tensor> pieces;
+  constexpr std::int64_t rows_at_once = 1000;
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once)
+    pieces.push_back(found.model.net.encode(
+        shown_values(data.slice(first, std::min(first + rows_at_once, data.rows())), found.binarization)));
+  return at::cat(pieces);
 }
 
 }  // namespace harmonium::cli

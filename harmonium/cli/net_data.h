@@ -23,10 +23,14 @@ void declare_net_data(CLI::App& command, NetDataOptions& options);
 struct NetAndData {
   NetModel model;
   Dataset data;
+  bool counts = false;                             // rows are numbers of words
   Binarization binarization = Binarization::none;  // as rows are shown to the net (training/net_error.h)
 };
 
 // A net is taken as it is; a stack of machines is unrolled: up and down again, so that encode() is the way up.
 [[nodiscard]] NetAndData open_net_and_data(NetDataOptions& options);
+
+// Codes of rows that are shown to the net in the same way, rows × numbers.
+[[nodiscard]] at::Tensor codes_of(const NetAndData& found, const Dataset& data);
 
 }  // namespace harmonium::cli

@@ -25,6 +25,10 @@ int reconstruct(ReconstructOptions options) {
           "{} is a classifier, which gives back classes, not data; `harmonium finetune --to autoencoder` and `train "
           "--model autoencoder` make what reconstructs",
           options.source.model);
+  require(!found.counts,
+          "{} is a model of word counts, which gives back shares of words; its report shows how well, as perplexity, "
+          "and `harmonium retrieve` looks at its codes",
+          options.source.model);
   const ReconstructionError error =
       reconstruction_error(found.data, found.binarization, [&](const at::Tensor& rows) { return net.forward(rows); });
   const at::Tensor shown = shown_values(found.data.first(options.shown), found.binarization);

@@ -24,6 +24,8 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"samples", reproduce_samples, true},
     {"classification", reproduce_classification, true},
     {"reconstruction", reproduce_reconstruction, true},
+    {"class_samples", reproduce_class_samples},
+    {"retrieval", reproduce_retrieval},
 };
 
 int list_experiments(const CommonOptions& common) {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "harmonium/cli/class_samples.h"
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/sample_density.h"
 #include "harmonium/cli/sample_session.h"
@@ -23,6 +24,7 @@ struct SampleOptions {
   std::int64_t count = 0;             // what that comes to
   double bin_width = 0.5;
   std::vector<std::string> clamp;
+  std::string clamp_label;
   bool diagnose = false;
 };
 
@@ -121,8 +123,49 @@ void write_samples(const SampleOptions& options, const Model& model, const at::T
   write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1))), tiles));
 }
 
+// --clamp-label all: a row of the picture for every class.
+int sample_all_classes(const SampleOptions& options) {
+  require(options.plan.sampler.name == "gibbs" && !options.diagnose && options.plan.per_chain <= 1 &&
+              options.clamp.empty() && options.plan.start == "biases",
+          "--clamp-label all draws one state of each chain by gibbs, from biases, and holds nothing beside the label; "
+          "leave out --sampler, --start, --per-chain, --diagnose and --clamp");
+  const std::string out = options.out.empty() ? "samples.png" : options.out;
+  require(out.ends_with(".npy") || out.ends_with(".png"), "--out {}: the name must end in .png or .npy", out);
+  constexpr std::int64_t usual = 10;
+  const std::int64_t classes = count_classes(options.model), count = options.asked.value_or(usual * classes);
+  require(count >= classes && count % classes == 0, "-n {} cannot be shared out among {} classes; {} can", count,
+          classes, (count / classes + 1) * classes);
+  const ClassSamples drawn = draw_class_samples(options.model, {.of_each = count / classes,
+                                                                .sweeps = options.plan.sweeps,
+                                                                .means = options.plan.means,
+                                                                .seed = options.plan.seed,
+                                                                .common = options.common});
+  if (out.ends_with(".npy"))
+    write_npy(out, drawn.visible);
+  else
+    write_png(out, drawn.picture());
+  if (options.common.json)
+    print_json({{"model", options.model},
+                {"sampler", "gibbs"},
+                {"samples", count},
+                {"classes", classes},
+                {"sweeps", options.plan.sweeps},
+                {"seed", options.plan.seed},
+                {"out", out}});
+  else
+    fmt::print("{} samples of each of {} classes after {} sweeps, one class after the other  {}\n", count / classes,
+               classes, options.plan.sweeps, out);
+  return 0;
+}
+
 int sample(SampleOptions options) {
   watch_interrupts();
+  if (options.clamp_label == "all") return sample_all_classes(options);
+  if (!options.clamp_label.empty()) {
+    require(options.clamp_label.size() < 9 && options.clamp_label.find_first_not_of("0123456789") == std::string::npos,
+            "--clamp-label {}: give the number of a class, or all", options.clamp_label);
+    options.clamp.push_back("label=" + options.clamp_label);
+  }
   if (is_stack_file(options.model)) {
     require(options.plan.sampler.name == "gibbs" && !options.diagnose && options.plan.per_chain <= 1,
             "--sampler, --per-chain and --diagnose are about one machine, and {} is a belief net; its layer-1, "
@@ -216,7 +259,8 @@ void add_sample(CLI::App& app) {
   CLI::App* command =
       add_command(app, "sample", "Draw from a model, and see how well its chains mix",
                   "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
-                  "  harmonium sample runs/joint --clamp label=3 --means --out threes.png\n"
+                  "  harmonium sample runs/joint --clamp-label 3 --means --out threes.png\n"
+                  "  harmonium sample runs/joint --clamp-label all --means --out classes.png  # a row for each class\n"
                   "  harmonium sample runs/mnist --clamp halves.npy -n 16 --out filled.npy\n"
                   "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
                   "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
@@ -253,6 +297,9 @@ void add_sample(CLI::App& app) {
   command->add_option("--bin-width", options->bin_width, "wang_landau: nats of log f")->capture_default_str();
   command->add_option("--clamp", options->clamp,
                       "gibbs: hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
+  command->add_option("--clamp-label", options->clamp_label,
+                      "gibbs, models with labels: N, short for --clamp label=N; all: -n samples shared out among all "
+                      "classes (default: ten of each), a row of the picture for every class");
   command->add_flag("--means", plan.means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out,
                       "x.png or x.npy (default: samples.png); wang_landau: x.html or x.json (default: density.html)");

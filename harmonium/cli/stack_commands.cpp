@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "harmonium/core/error.h"
@@ -10,6 +11,7 @@
 #include "harmonium/likelihood/belief_net_bound.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/samplers/belief_net_samples.h"
+#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
@@ -61,7 +63,7 @@ int sample_stack(const StackSampleOptions& options) {
           "--clamp {}: the belief net knows no classes; train one with --model classification_dbn",
           options.clamp.empty() ? "" : options.clamp.front());
   const BeliefNetSamples drawn =
-      sample_belief_net(model.stack(), Key(options.seed), options.count, options.sweeps, label);
+      sample_belief_net(model.net(), Key(options.seed), options.count, options.sweeps, label);
   const at::Tensor& rows = options.means ? drawn.means : drawn.visible;
   if (options.out.ends_with(".npy"))
     write_npy(options.out, rows);
@@ -99,12 +101,13 @@ Evaluation evaluate_stack(const std::string& path, const JudgingData& data, cons
   evaluation.model = path;
   if (const auto note = model.notes.find("updates"); note != model.notes.end())
     evaluation.updates = std::atoll(note->second.c_str());
+  if (is_run_folder(path)) evaluation.seconds = seconds_of_run(path);
   evaluation.log_z = findings.log_z;
   evaluation.upper_log_z = findings.upper(options.estimation.gap);
   if (test) {
-    const MachineStack stack = model.stack();
+    const BeliefNet net = model.net();
     const auto bound = [&](const Estimate& log_z) {
-      return belief_net_bound(stack, test->state.layers[0], log_z, bound_draws,
+      return belief_net_bound(net, test->state.layers[0], log_z, bound_draws,
                               Key(options.estimation.seed).fold_in(bound_stream));
     };
     evaluation.data = test->spec;
@@ -129,6 +132,29 @@ Evaluation evaluate_stack(const std::string& path, const JudgingData& data, cons
   if (is_run_folder(path)) record_evaluation(path, evaluation);
   found.recorded();
   return evaluation;
+}
+
+JudgedRun judge_stack_run(const std::filesystem::path& folder, const std::vector<JudgingData>& data,
+                          const JudgeOptions& options, const CommonOptions& common) {
+  const StackModel model = read_stack_model(folder);
+  const auto updates = model.notes.find("updates");
+  const std::vector<Evaluation> known = read_evaluations(folder);
+  JudgedRun result;
+  bool asked = false;
+  for (const JudgingData& each : data) {
+    const TestData test = open_test_data(each, options.data, model.machines.front().machine);
+    const auto same = std::ranges::find_if(known, [&](const Evaluation& old) {
+      return old.data == test.spec && old.n == test.rows && old.binarization == test.binarization &&
+             old.log_likelihood.has_value() && updates != model.notes.end() &&
+             std::to_string(old.updates) == updates->second &&
+             (old.log_z.kind == EstimateKind::exact ||
+              (old.log_z.chains == options.estimation.chains && old.log_z.betas == options.estimation.betas));
+    });
+    if (same == known.end()) asked = true;
+    result.evaluations.push_back(same != known.end() ? *same : evaluate_stack(folder.string(), each, options, common));
+  }
+  ++(asked ? result.asked : result.known);
+  return result;
 }
 
 }  // namespace harmonium::cli

@@ -23,4 +23,8 @@ int sample_stack(const StackSampleOptions& options);
 [[nodiscard]] Evaluation evaluate_stack(const std::string& path, const JudgingData& data, const JudgeOptions& options,
                                         const CommonOptions& common);
 
+// judge_run() for a run of a stack, which has one model and no snapshots.
+[[nodiscard]] JudgedRun judge_stack_run(const std::filesystem::path& folder, const std::vector<JudgingData>& data,
+                                        const JudgeOptions& options, const CommonOptions& common);
+
 }  // namespace harmonium::cli

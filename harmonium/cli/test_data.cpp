@@ -31,9 +31,14 @@ std::string protocol_text(Binarization binarization, std::uint64_t seed, int dra
 }  // namespace
 
 TestData open_test_data(const JudgingData& from, const TestDataOptions& options, const BoltzmannMachine& machine) {
+  return make_test_data(from.spec, open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column}),
+                        options, machine);
+}
+
+TestData make_test_data(const std::string& spec, Dataset data, const TestDataOptions& options,
+                        const BoltzmannMachine& machine) {
   require(options.draws >= 1, "--draws {}: give the number of draws to average over, 1 or more", options.draws);
-  Dataset data = open_dataset(from.spec, {.limit = from.limit, .label_column = options.label_column});
-  require(data.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units", from.spec,
+  require(data.columns() == machine.unit(0).width(), "{} has {} columns, the model has {} visible units", spec,
           data.columns(), machine.unit(0).width());
   const bool binary_units = machine.unit(0).spec().starts_with("bernoulli");
   Binarization binarization = Binarization::none;
@@ -46,9 +51,9 @@ TestData open_test_data(const JudgingData& from, const TestDataOptions& options,
       options.draws == 1 || binarization == Binarization::stochastic,
       "--draws {}: only stochastic binarization draws anything, and {} is judged with binarization {}; leave --draws "
       "out, or add --binarize stochastic",
-      options.draws, from.spec, to_string(binarization));
-  TestData test{.spec = from.spec,
-                .state = observed_state(machine, binarize(data, binarization, options.seed), from.spec),
+      options.draws, spec, to_string(binarization));
+  TestData test{.spec = spec,
+                .state = observed_state(machine, binarize(data, binarization, options.seed), spec),
                 .rows = data.rows(),
                 .binarization = protocol_text(binarization, options.seed, options.draws),
                 .draws = options.draws,

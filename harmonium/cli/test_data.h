@@ -33,6 +33,9 @@ struct TestData {
 };
 [[nodiscard]] TestData open_test_data(const JudgingData& data, const TestDataOptions& options,
                                       const BoltzmannMachine& machine);
+// The same of data that are open already; `spec` is their name.
+[[nodiscard]] TestData make_test_data(const std::string& spec, Dataset data, const TestDataOptions& options,
+                                      const BoltzmannMachine& machine);
 
 // Mean log f over the rows of each draw, and how it was found: of all draws, the worst. One draw is in memory at a
 // time.

@@ -46,8 +46,8 @@ void prepare_folder(const fs::path& folder, bool overwrite) {
           folder.string(), folder.string());
   // Only what a run writes; anything else a person has put there stays.
   for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-                           "evaluations.jsonl", "classifications.jsonl", "mistakes.png", "start.safetensors",
-                           "pretraining", "config.toml"})
+                           "evaluations.jsonl", "classifications.jsonl", "retrievals.jsonl", "mistakes.png",
+                           "start.safetensors", "pretraining", "config.toml"})
     fs::remove_all(folder / name);
   for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
   }
@@ -94,6 +94,7 @@ void add_train(CLI::App& app) {
                                   "  harmonium train --data mnist --model dbn --layers 500,500,2000\n"
                                   "  harmonium train --data mnist:fit --model mlp --layers 500,500 --dropout 0.5\n"
                                   "  harmonium train --data mnist:fit --model autoencoder --layers 500,250,30\n"
+                                  "  harmonium train --data 20news --visible counts --hidden 50\n"
                                   "  harmonium train recipe.toml --seed 7\n",
                                   options->common, [options] {
                                     return begin_run(options->config.resolve(options->file), options->out,

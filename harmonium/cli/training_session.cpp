@@ -8,6 +8,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/run_report.h"
 #include "harmonium/training/files/stack_run.h"
+#include "harmonium/training/files/up_down_run.h"
 
 namespace harmonium::cli {
 
@@ -102,7 +103,8 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   if (!result.finished) {
     const bool pretraining = config.pretrain != "none" && !std::filesystem::exists(folder / "start.safetensors");
     const std::int64_t each = pretraining ? config.pretrain_updates : config.updates;
-    const auto layers = static_cast<std::int64_t>(trains_stack(config) || pretraining ? count_stages(config) : 1);
+    const bool stages = pretraining || (trains_stack(config) && !tunes_stack(config));
+    const auto layers = static_cast<std::int64_t>(stages ? count_stages(config) : 1);
     fmt::print(stderr, "interrupted after update {} of {}{}; all is saved. To go on:\n  harmonium resume {}\n",
                result.updates, layers * each, pretraining ? " for layers by themselves" : "", folder.string());
     return 130;
@@ -131,7 +133,10 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, in_words(*tracked->log_likelihood));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  if (config.model == "autoencoder")
+  if (config.visible.starts_with("counts") && !knows_labels(config))
+    fmt::print("  next    harmonium {} {} --data {}\n", data.train.labels.defined() ? "retrieve" : "encode",
+               folder.string(), judging_data(config.data));
+  else if (config.model == "autoencoder")
     fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judging_data(config.data));
   else if (knows_labels(config))
     fmt::print("  next    harmonium classify {}\n", folder.string());

@@ -134,13 +134,40 @@ class TensorPool final : public c10::Allocator {
   mutable TensorPoolCounts counts_;
 };
 
+constexpr std::uint8_t pool_priority = 1;  // above the default
+
+struct PoolScopes {
+  std::mutex mutex;
+  int count = 0;
+  c10::Allocator* before = nullptr;
+};
+PoolScopes& pool_scopes() {
+  static PoolScopes scopes;
+  return scopes;
+}
+
 }  // namespace
 
 void use_tensor_pool() {
 #if !defined(HARMONIUM_SANITIZED)
-  constexpr std::uint8_t above_the_default = 1;
-  c10::SetCPUAllocator(&TensorPool::instance(), above_the_default);
+  c10::SetCPUAllocator(&TensorPool::instance(), pool_priority);
 #endif
+}
+
+TensorPoolScope::TensorPoolScope() {
+  PoolScopes& scopes = pool_scopes();
+  const std::scoped_lock lock(scopes.mutex);
+  if (scopes.count++ > 0) return;
+  scopes.before = c10::GetCPUAllocator();
+  use_tensor_pool();
+}
+
+TensorPoolScope::~TensorPoolScope() {
+  PoolScopes& scopes = pool_scopes();
+  const std::scoped_lock lock(scopes.mutex);
+  if (--scopes.count > 0 || scopes.before == c10::GetCPUAllocator()) return;
+  c10::SetCPUAllocator(scopes.before, pool_priority);
+  trim_tensor_pool();
 }
 
 void trim_tensor_pool() { TensorPool::instance().release_idle(); }

@@ -19,6 +19,16 @@ struct TensorPoolCounts {
 // From now on tensors on the CPU take their memory from the pool. Does nothing in sanitized builds, where memory that
 // is used again would hide mistakes.
 void use_tensor_pool();
+// The same while one of these lives, for a library in somebody else's program: what was there before comes back with
+// the end of the last one, and idle memory goes back to the system. Tensors of other threads come from the pool
+// meanwhile.
+class TensorPoolScope {
+ public:
+  TensorPoolScope();
+  ~TensorPoolScope();
+  TensorPoolScope(const TensorPoolScope&) = delete;
+  TensorPoolScope& operator=(const TensorPoolScope&) = delete;
+};
 // Gives back what lies idle: worth it where preparations end and long work begins.
 void trim_tensor_pool();
 [[nodiscard]] TensorPoolCounts tensor_pool_counts();

@@ -94,6 +94,20 @@ Dataset Dataset::select(const at::Tensor& rows) const {
   return part;
 }
 
+Dataset as_counts(Dataset data) {
+  if (data.counts) return data;
+  data.scale = 1.0;
+  data.image = std::nullopt;
+  data.counts = true;
+  if (data.values.scalar_type() != at::kByte)
+    require_every_value(
+        data, [](const at::Tensor& x) { return x.ge(0).logical_and_(x.eq(x.round())).logical_and_(x.isfinite()); },
+        "is no number of words", "word counts are whole numbers, 0 or more");
+  return data;
+}
+
+double mean_length(const Dataset& counts) { return counts.column_means().sum().item<double>(); }
+
 void require_unit_interval(const Dataset& data) {
   // NaN compares false with everything, so it is refused too.
   require_every_value(

@@ -32,6 +32,7 @@ struct Dataset {
   std::optional<ImageShape> image = std::nullopt;                 // columns as a picture, where they are one
   Binarization binarization = Binarization::none;                 // how `values` were made from gray ones
   std::optional<std::uint64_t> binarization_seed = std::nullopt;  // of a stochastic binarization
+  bool counts = false;  // values are numbers of words of documents, one a row (see as_counts)
 
   [[nodiscard]] std::int64_t rows() const { return values.defined() ? values.size(0) : 0; }
   [[nodiscard]] std::int64_t columns() const { return values.defined() ? values.size(1) : 0; }
@@ -50,6 +51,13 @@ struct Dataset {
   // The given rows (int64 indices, repeats allowed) with their labels, in that order.
   [[nodiscard]] Dataset select(const at::Tensor& rows) const;
 };
+
+// The same values taken for numbers of words: as they are stored, not as gray values or a picture. Throws Error naming
+// the first that is none (negative, or no whole number).
+[[nodiscard]] Dataset as_counts(Dataset data);
+
+// Words of a document, on average over rows: the sum of a row.
+[[nodiscard]] double mean_length(const Dataset& counts);
 
 // What a Bernoulli visible layer can take: every scaled value in [0, 1]. Throws Error naming the data set and the row,
 // column (both counted from 0) and value of the first offender; NaN offends.

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/bars_and_stripes.h"
+#include "harmonium/data/corpus.h"
 #include "harmonium/data/random_rbm.h"
 #include "harmonium/data/rectangles_and_triangles.h"
 #include "harmonium/data/shifter.h"
@@ -42,6 +43,12 @@ RectanglesAndTrianglesOptions outline_options(const SyntheticOptions& options) {
   return result;
 }
 
+CorpusOptions corpus_options(const SyntheticOptions& options) {
+  CorpusOptions result;
+  if (options.size != 0) result.words = options.size;
+  return result;
+}
+
 RandomRbm teacher(const SyntheticOptions& options) {
   RandomRbmOptions result;
   if (options.size != 0) result.visible = options.size;
@@ -75,6 +82,12 @@ const std::vector<Generator>& generators() {
          const RandomRbm rbm = teacher(o);
          return rbm.weights().size(0) <= 20 ? std::optional(rbm.entropy()) : std::nullopt;
        }},
+      {{"corpus", "word counts of documents about 8 topics (200 words)", {"train", "valid", "test"}},
+       [](const SyntheticOptions& o, const Key& key) {
+         return corpus(o.rows, key, Key(o.seed).fold_in(teacher_stream), corpus_options(o));
+       },
+       {},
+       [](const SyntheticOptions&) { return std::nullopt; }},
   };
   return table;
 }

@@ -1,8 +1,8 @@
 // The generated data sets by name, with the parts and sizes that a user gets who asks for nothing else.
 //
 // Parts are drawn from different streams of one seed: train, valid and test are independent samples of one distribution
-// (for random_rbm: of one teacher, which the seed names as well). "all" is every pattern once, where the distribution
-// is uniform over patterns that can be listed.
+// (for random_rbm: of one teacher, for corpus: of the same topics, which the seed names as well). "all" is every
+// pattern once, where the distribution is uniform over patterns that can be listed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 namespace harmonium {
 
 struct SyntheticOptions {
-  std::int64_t size = 0;      // side of pictures, width of the shifter, visible units of random_rbm; 0: its own default
+  std::int64_t size =
+      0;  // side of pictures, width of the shifter, visible units of random_rbm, words of corpus; 0: its own
   std::int64_t rows = 10000;  // of a drawn part
   std::uint64_t seed = 0;
 };

@@ -34,20 +34,25 @@ at::Tensor summed_below(const BoltzmannMachine& machine, const at::Tensor& hidde
 
 }  // namespace
 
-at::Tensor belief_net_log_weights(const MachineStack& stack, const at::Tensor& visible, const Key& key) {
-  require_stack(stack);
-  const std::vector<at::Tensor> drawn = up_sample(stack, visible, key);
+at::Tensor belief_net_log_weights(const BeliefNet& net, const at::Tensor& visible, const Key& key) {
+  require_belief_net(net);
+  const std::vector<at::Tensor> drawn = up_sample(net.up, visible, key);
   at::Tensor total = at::zeros({visible.size(0)}, at::kDouble);
-  for (std::size_t l = 0; l + 1 < stack.size(); ++l)
-    total += summed_above(stack[l], l == 0 ? visible : drawn[l - 1]) - summed_below(stack[l], drawn[l]);
-  return total + summed_above(stack.back(), drawn.empty() ? visible : drawn.back());
+  for (std::size_t l = 0; l + 1 < net.down.size(); ++l) {
+    const at::Tensor& lower = l == 0 ? visible : drawn[l - 1];
+    total += summed_above(net.up[l], lower) - summed_below(net.down[l], drawn[l]);
+    if (!net.tied)
+      total += net.down[l].log_potential(joined_state(net.down[l], lower, drawn[l])) -
+               net.up[l].log_potential(joined_state(net.up[l], lower, drawn[l]));
+  }
+  return total + summed_above(net.top(), drawn.empty() ? visible : drawn.back());
 }
 
-Estimate belief_net_bound(const MachineStack& stack, const at::Tensor& visible, const Estimate& top_log_z,
+Estimate belief_net_bound(const BeliefNet& net, const at::Tensor& visible, const Estimate& top_log_z,
                           std::int64_t draws, const Key& key) {
   require(draws >= 1, "the bound of a belief net needs at least one draw, not {}", draws);
   require(visible.size(0) >= 1, "the bound of a belief net needs rows");
-  if (stack.size() == 1) draws = 1;  // nothing is drawn
+  if (net.down.size() == 1) draws = 1;  // nothing is drawn
   constexpr std::int64_t rows_at_once = 2000;
   const std::int64_t rows = visible.size(0);
   double sum = 0, noise = 0;  // noise: variance of the mean of all rows, from the spread between draws of a row
@@ -56,7 +61,7 @@ Estimate belief_net_bound(const MachineStack& stack, const at::Tensor& visible, 
     std::vector<at::Tensor> found;
     for (std::int64_t draw = 0; draw < draws; ++draw)
       found.push_back(belief_net_log_weights(
-          stack, piece, key.fold_in(static_cast<std::uint64_t>(draw)).fold_in(static_cast<std::uint64_t>(first))));
+          net, piece, key.fold_in(static_cast<std::uint64_t>(draw)).fold_in(static_cast<std::uint64_t>(first))));
     const at::Tensor all = at::stack(found, 1);
     sum += all.mean(1).sum().item<double>();
     if (draws > 1) noise += all.var(1).sum().item<double>() / static_cast<double>(draws);
@@ -66,7 +71,7 @@ Estimate belief_net_bound(const MachineStack& stack, const at::Tensor& visible, 
   const double half = 1.96 * std::sqrt(noise) / n;
   bound.low -= half;
   bound.high += half;
-  if (stack.size() > 1) {
+  if (net.down.size() > 1) {
     if (bound.kind == EstimateKind::exact) bound.kind = EstimateKind::lower_bound;
     if (bound.kind == EstimateKind::upper_bound) bound.kind = EstimateKind::estimate;  // of a bound from below
     bound.method = format("belief net, {} draws of the way up; top log Z: {}", draws, top_log_z.method);

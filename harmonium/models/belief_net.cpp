@@ -2,6 +2,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/models/classification.h"
 
 namespace harmonium {
 
@@ -11,6 +12,16 @@ namespace {
 at::Tensor field_given(const BoltzmannMachine& machine, std::size_t layer, std::size_t given,
                        const at::Tensor& values) {
   return machine.field(layer, state_with(machine, given, values));
+}
+
+std::string machine_place(std::size_t i) { return format("machine{}/", i + 1); }
+std::string recognition_place(std::size_t i) { return format("recognition{}/", i + 1); }
+
+// Visits every machine of an untied net once, the top one among those of the way down.
+template <class Visit>
+void visit_machines(const BeliefNet& net, Visit&& visit) {
+  for (std::size_t i = 0; i < net.down.size(); ++i) visit(machine_place(i), net.down[i]);
+  for (std::size_t i = 0; i + 1 < net.up.size(); ++i) visit(recognition_place(i), net.up[i]);
 }
 
 }  // namespace
@@ -33,6 +44,74 @@ void require_stack(const MachineStack& stack) {
             "same",
             i + 1, machine.unit(0).spec(), below.spec());
   }
+}
+
+BeliefNet::BeliefNet(MachineStack stack, MachineStack recognition) : down(std::move(stack)) {
+  require(!down.empty(), "a belief net needs at least one machine");
+  require(recognition.empty() || recognition.size() + 1 == down.size(),
+          "a belief net of {} machines has {} for a way up of its own; it needs one for each but the top one",
+          down.size(), recognition.size());
+  tied = recognition.empty();
+  up = tied ? down : std::move(recognition);
+  if (!tied) up.push_back(down.back());
+}
+
+void require_belief_net(const BeliefNet& net) {
+  require_stack(net.down);
+  if (net.tied) return;
+  for (std::size_t i = 0; i + 1 < net.down.size(); ++i)
+    for (const std::size_t layer : {std::size_t{0}, net.down[i].hidden().front()})
+      require(layer < net.up[i].layers().size() && net.up[i].unit(layer).spec() == net.down[i].unit(layer).spec(),
+              "machine {} of the way up does not have the layers of the one of the way down", i + 1);
+  require_stack(net.up);
+}
+
+BeliefNet untied(const BeliefNet& net) {
+  require_belief_net(net);
+  MachineStack down, up;
+  for (const BoltzmannMachine& machine : net.down)
+    down.push_back(machine.with_parameters(machine.parameters().clone()));
+  for (std::size_t i = 0; i + 1 < net.up.size(); ++i)
+    up.push_back(net.up[i].with_parameters(net.up[i].parameters().clone()));
+  return {std::move(down), std::move(up)};
+}
+
+Moments parameters_of(const BeliefNet& net) {
+  Moments all;
+  visit_machines(net, [&](const std::string& place, const BoltzmannMachine& machine) {
+    for (const auto& [name, value] : machine.parameters().entries()) all.insert(place + name, value);
+  });
+  return all;
+}
+
+BeliefNet with_parameters(const BeliefNet& net, const Moments& parameters) {
+  MachineStack machines;
+  visit_machines(net, [&](const std::string& place, const BoltzmannMachine& machine) {
+    Moments own;
+    for (const auto& [name, value] : machine.parameters().entries()) own.insert(name, parameters[place + name]);
+    machines.push_back(machine.with_parameters(std::move(own)));
+  });
+  const auto middle = machines.begin() + static_cast<std::ptrdiff_t>(net.down.size());
+  return {MachineStack(machines.begin(), middle), MachineStack(middle, machines.end())};
+}
+
+Topology topology_of(const BeliefNet& net) {
+  Topology all;
+  visit_machines(net, [&](const std::string& place, const BoltzmannMachine& machine) {
+    const std::size_t first = all.layers.size();
+    for (LayerInfo layer : machine.topology().layers) {
+      layer.name = place + layer.name;
+      for (std::string& name : layer.parameters) name = place + name;
+      all.layers.push_back(std::move(layer));
+    }
+    for (EdgeInfo edge : machine.topology().edges) {
+      edge.weights = place + edge.weights;
+      edge.lower += first;
+      edge.upper += first;
+      all.edges.push_back(std::move(edge));
+    }
+  });
+  return all;
 }
 
 MachineStack stack_of_chain(const BoltzmannMachine& chain) {
@@ -73,6 +152,16 @@ std::vector<at::Tensor> up_means(const MachineStack& stack, const at::Tensor& vi
   return layers;
 }
 
+at::Tensor reconstruct(const BeliefNet& net, const at::Tensor& visible) {
+  at::Tensor values = up_means(net.up, visible).back();
+  for (std::size_t i = net.down.size(); i-- > 0;) {
+    const BoltzmannMachine& machine = net.down[i];
+    values =
+        machine.unit(0).mean(field_given(machine, 0, machine.hidden().front(), values), machine.layer_parameters(0));
+  }
+  return values;
+}
+
 std::vector<at::Tensor> up_sample(const MachineStack& stack, const at::Tensor& visible, const Key& key) {
   std::vector<at::Tensor> layers;
   for (std::size_t i = 0; i + 1 < stack.size(); ++i) {
@@ -92,6 +181,32 @@ at::Tensor down_sample(const MachineStack& stack, const at::Tensor& top_visible,
     values = machine.unit(0).sample(key.fold_in(i), field, machine.layer_parameters(0));
   }
   return values;
+}
+
+std::vector<at::Tensor> dream(const MachineStack& stack, const at::Tensor& top_visible, const Key& key) {
+  std::vector<at::Tensor> layers(stack.size());
+  layers.back() = top_visible;
+  for (std::size_t i = stack.size() - 1; i-- > 0;) {
+    const at::Tensor field = field_given(stack[i], 0, stack[i].hidden().front(), layers[i + 1]);
+    layers[i] = stack[i].unit(0).sample(key.fold_in(i), field, stack[i].layer_parameters(0));
+  }
+  return layers;
+}
+
+State joined_state(const BoltzmannMachine& machine, const at::Tensor& lower, const at::Tensor& upper) {
+  State state = state_with(machine, 0, lower);
+  state.layers[machine.hidden().front()] = upper.to(machine.options());
+  return state;
+}
+
+at::Tensor log_conditional(const BoltzmannMachine& machine, std::size_t layer, const State& state) {
+  return machine.log_potential(state) - machine.log_sum_out(state, {layer});
+}
+
+at::Tensor log_label_probabilities(const BeliefNet& net, const at::Tensor& visible) {
+  require(net.labelled(), "a belief net without a label knows no classes");
+  if (net.up.size() == 1) return log_label_probabilities(net.top(), visible.to(net.top().options()));
+  return log_label_probabilities(net.top(), up_means(net.up, visible)[net.up.size() - 2]);
 }
 
 at::Tensor visible_field(const MachineStack& stack, const at::Tensor& first_hidden) {

@@ -73,6 +73,9 @@ BoltzmannMachine::BoltzmannMachine(std::vector<Layer> layers, const std::vector<
   auto structure = std::make_shared<Structure>();
   for (const Layer& layer : layers) {
     LayerInfo info{layer.name, layer.unit->width(), {}, layer.unit->indicator()};
+    require(layer.observed || !layer.unit->wants_own_state(),
+            "layer '{}' is hidden, and units {} must be observed: data say what belongs to each row", layer.name,
+            layer.unit->spec());
     const Unit::Parameters initial = layer.unit->neutral_parameters(type);
     for (std::size_t i = 0; const std::string& parameter : layer.unit->parameter_names()) {
       info.parameters.push_back(layer.name + "." + parameter);
@@ -173,7 +176,17 @@ void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-functio
 }
 
 at::Tensor BoltzmannMachine::field(std::size_t layer, const CodedState& state) const {
-  return accumulate_input(layer, state, parameters_[topology().layers[layer].parameters.front()]);
+  return complete_field(layer, state,
+                        accumulate_input(layer, state, parameters_[topology().layers[layer].parameters.front()]));
+}
+
+at::Tensor BoltzmannMachine::complete_field(std::size_t layer, const CodedState& state, const at::Tensor& total) const {
+  if (!unit(layer).wants_own_state()) return total;
+  require(state.layers[layer].defined(),
+          "layer '{}' ({}): what belongs to each row, such as the number of its words, is read off the layer's state, "
+          "and there is none here",
+          layers()[layer].name, unit(layer).spec());
+  return unit(layer).with_own_state(total, state.layers[layer].table());
 }
 
 at::Tensor BoltzmannMachine::input(std::size_t layer, const CodedState& state) const {
@@ -212,8 +225,8 @@ at::Tensor BoltzmannMachine::accumulate_input(std::size_t layer, const CodedStat
 CodedTable BoltzmannMachine::draw(std::size_t layer, const Key& key, const CodedState& state, at::Tensor* field) const {
   const Unit::Parameters theta = layer_parameters(layer);
   const std::vector<Neighbour> all = neighbours(layer);
-  if (all.empty()) {
-    const at::Tensor total = accumulate_input(layer, state, theta[0]);
+  if (all.empty() || unit(layer).wants_own_state()) {
+    const at::Tensor total = complete_field(layer, state, accumulate_input(layer, state, theta[0]));
     if (field != nullptr) *field = total;
     return unit(layer).sample(key, total, theta);
   }
@@ -339,6 +352,10 @@ Particles BoltzmannMachine::particles(const State& state, const LayerSet& expect
 State BoltzmannMachine::independent_sample(const Key& key, std::int64_t rows) const {
   State state;
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    require(!unit(layer).wants_own_state(),
+            "rows of units {} cannot be drawn from nothing: their lengths are not part of the model. Chains start at "
+            "data (--gradient cd)",
+            unit(layer).spec());
     const Unit::Parameters theta = layer_parameters(layer);
     state.layers.push_back(
         unit(layer).sample(key.fold_in(layer), theta[0].expand({rows, theta[0].size(0)}).contiguous(), theta));

@@ -80,7 +80,7 @@ class BoltzmannMachine {
   void constrain_();
 
   // Total input of every unit of a layer given all other units in `state`: rows × width. Layers that are no neighbours
-  // may be undefined.
+  // may be undefined. The layer's own state is looked at where its units want it (Unit::wants_own_state).
   [[nodiscard]] at::Tensor field(std::size_t layer, const CodedState& state) const;
   [[nodiscard]] Fields fields(const LayerSet& layers, const CodedState& state) const;
   // A draw of a layer without an edge inside given all others; its field is written to `field` where one is given.
@@ -136,6 +136,8 @@ class BoltzmannMachine {
   [[nodiscard]] std::vector<Neighbour> neighbours(std::size_t layer) const;
   // start (a bias, or undefined for zero) + what the neighbours add.
   [[nodiscard]] at::Tensor accumulate_input(std::size_t layer, const CodedState& state, const at::Tensor& start) const;
+  // The total and what the layer's own state adds to a field.
+  [[nodiscard]] at::Tensor complete_field(std::size_t layer, const CodedState& state, const at::Tensor& total) const;
 
   std::shared_ptr<const Structure> structure_;
   Moments parameters_;

@@ -37,6 +37,14 @@ Activation parse_activation(const std::string& name) {
   fail("unknown activation '{}'; there are: {}", name, known);
 }
 
+std::string to_string(InputForm form) { return form == InputForm::shares ? "shares" : "as_given"; }
+
+InputForm parse_input_form(const std::string& name) {
+  for (const InputForm form : {InputForm::as_given, InputForm::shares})
+    if (to_string(form) == name) return form;
+  fail("unknown form of a net's input '{}'; there are: as_given, shares", name);
+}
+
 at::Tensor activate(Activation activation, const at::Tensor& input) {
   switch (activation) {
     case Activation::linear:
@@ -102,8 +110,14 @@ at::Tensor FeedForward::affine(std::size_t layer, const at::Tensor& input) const
   return at::addmm(bias(layer), input, weights(layer));
 }
 
+at::Tensor FeedForward::formed(const at::Tensor& input) const {
+  if (input_form_ == InputForm::as_given) return input;
+  const at::Tensor total = input.sum(1, /*keepdim=*/true);
+  return input / at::where(total.eq(0), at::ones_like(total), total);  // a row without words stays as it is
+}
+
 at::Tensor FeedForward::total_input(const at::Tensor& input, std::size_t last, const Disturbance& disturb) const {
-  at::Tensor values = input;
+  at::Tensor values = formed(input);
   for (std::size_t i = 0;; ++i) {
     const at::Tensor total = affine(i, disturb ? disturb(i, values) : values);
     if (i == last) return total;
@@ -114,7 +128,7 @@ at::Tensor FeedForward::total_input(const at::Tensor& input, std::size_t last, c
 std::vector<at::Tensor> FeedForward::activations(const at::Tensor& input) const {
   std::vector<at::Tensor> all;
   for (std::size_t i = 0; i < layers_.size(); ++i)
-    all.push_back(activate(layers_[i].activation, affine(i, i == 0 ? input : all.back())));
+    all.push_back(activate(layers_[i].activation, affine(i, i == 0 ? formed(input) : all.back())));
   return all;
 }
 

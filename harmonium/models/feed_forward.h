@@ -32,6 +32,15 @@ enum class Activation {
 [[nodiscard]] Activation parse_activation(const std::string& name);
 [[nodiscard]] at::Tensor activate(Activation activation, const at::Tensor& input);
 
+// What becomes of a row before the first layer takes it.
+enum class InputForm {
+  as_given,
+  shares,  // divided by its sum: the numbers of words of a document become their shares
+};
+
+[[nodiscard]] std::string to_string(InputForm form);
+[[nodiscard]] InputForm parse_input_form(const std::string& name);
+
 struct DenseLayer {
   std::int64_t inputs = 0, outputs = 0;
   Activation activation = Activation::logistic;
@@ -47,6 +56,8 @@ class FeedForward {
   [[nodiscard]] std::int64_t inputs() const { return layers_.front().inputs; }
   [[nodiscard]] std::int64_t outputs() const { return layers_.back().outputs; }
   [[nodiscard]] std::optional<std::size_t> code() const { return code_; }
+  [[nodiscard]] InputForm input_form() const { return input_form_; }
+  void set_input_form(InputForm form) { input_form_ = form; }
   // The input and the layers as step rules see them.
   [[nodiscard]] Topology topology() const;
 
@@ -74,7 +85,9 @@ class FeedForward {
   // Total input of layer `last`.
   [[nodiscard]] at::Tensor total_input(const at::Tensor& input, std::size_t last, const Disturbance& disturb) const;
   [[nodiscard]] at::Tensor affine(std::size_t layer, const at::Tensor& input) const;
+  [[nodiscard]] at::Tensor formed(const at::Tensor& input) const;
 
+  InputForm input_form_ = InputForm::as_given;
   std::vector<DenseLayer> layers_;
   std::optional<std::size_t> code_;
   Moments parameters_;

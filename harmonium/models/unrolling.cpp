@@ -5,6 +5,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/units/bernoulli.h"
+#include "harmonium/units/counts.h"
 #include "harmonium/units/gaussian.h"
 
 namespace harmonium {
@@ -33,12 +34,17 @@ UnrolledLayer unroll(const BoltzmannMachine& machine, std::size_t layer, const a
   const Unit::Parameters parameters = machine.layer_parameters(layer);
   const DenseLayer shape{.inputs = weights.size(0), .outputs = weights.size(1), .activation = Activation::logistic};
   if (dynamic_cast<const Bernoulli*>(&unit) != nullptr) return {shape, weights, parameters[0]};
+  if (dynamic_cast<const Counts*>(&unit) != nullptr)
+    return {
+        {.inputs = shape.inputs, .outputs = shape.outputs, .activation = Activation::softmax}, weights, parameters[0]};
   if (dynamic_cast<const Gaussian*>(&unit) != nullptr)
     return {{.inputs = shape.inputs, .outputs = shape.outputs, .activation = Activation::linear},
             weights / parameters[1],
             parameters[0] / parameters[1]};
-  fail("layer '{}' has units '{}', which no layer of a feed-forward net computes; there are bernoulli and gaussian",
-       machine.layers()[layer].name, unit.spec());
+  fail(
+      "layer '{}' has units '{}', which no layer of a feed-forward net computes; there are bernoulli, gaussian and "
+      "counts",
+      machine.layers()[layer].name, unit.spec());
 }
 
 std::vector<UnrolledLayer> upward(const MachineStack& stack) {
@@ -93,11 +99,18 @@ FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, c
   return assemble(layers, std::nullopt);
 }
 
-FeedForward unroll_autoencoder(const MachineStack& stack) {
-  std::vector<UnrolledLayer> layers = upward(stack);
+FeedForward unroll_autoencoder(const BeliefNet& net) {
+  std::vector<UnrolledLayer> layers = upward(net.up);
   const std::size_t code = layers.size() - 1;
-  for (std::size_t i = stack.size(); i-- > 0;) layers.push_back(unroll(stack[i], 0, upward_weights(stack[i]).t()));
+  for (std::size_t i = net.down.size(); i-- > 0;)
+    layers.push_back(unroll(net.down[i], 0, upward_weights(net.down[i]).t()));
   return assemble(layers, code);
+}
+
+void take_shares(FeedForward& net, double mean_length) {
+  require(mean_length > 0, "a net cannot begin with what a machine says of documents without words");
+  net.set_input_form(InputForm::shares);
+  at::Tensor(net.weights(0)).mul_(mean_length);
 }
 
 }  // namespace harmonium

@@ -20,7 +20,13 @@ namespace harmonium {
 // where it has a label of that width, and small random numbers where not.
 [[nodiscard]] FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, const Key& key);
 
-// The way up and down again; the code is the top hidden layer. Fails for visible softmax units.
-[[nodiscard]] FeedForward unroll_autoencoder(const MachineStack& stack);
+// The way up and down again; the code is the top hidden layer. Fails for visible softmax units. Word counts come back
+// as their shares.
+[[nodiscard]] FeedForward unroll_autoencoder(const BeliefNet& net);
+
+// An RBM on word counts hears every word of a document, a net that takes shares (InputForm::shares) none more than
+// once: multiplies the weights of the first layer, so that it begins with what the machine says of documents of so many
+// words.
+void take_shares(FeedForward& net, double mean_length);
 
 }  // namespace harmonium

@@ -14,6 +14,8 @@ const std::vector<MonitorCurve>& monitor_curves() {
       {"validation_loss", "Validation loss", "nats or squared error per row",
        "Of all validation rows under the averaged parameters. Where it rises while the training loss falls, the net "
        "learns rows by heart."},
+      {"perplexity", "Perplexity", "words",
+       "exp of the mean loss of a word of the watched rows: among how many equally likely words the net is undecided."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},
@@ -22,6 +24,12 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "training rows themselves."},
       {"reconstruction_error", "Reconstruction error", "squared error per row",
        "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+      {"wake_log_probability", "Wake: the way down given the way up", "nats per row",
+       "Σ log p(layer below | layer) of watched rows drawn up: what the weights of the way down learn to raise. "
+       "Without "
+       "the top machine, so it is no bound."},
+      {"sleep_log_probability", "Sleep: the way up given dreams", "nats per row",
+       "Σ log q(layer | layer below) of what the net itself has drawn: what the weights of the way up learn to raise."},
       {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
   };
   return curves;

@@ -8,6 +8,7 @@
 #include "harmonium/report/confusion.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
+#include "harmonium/report/retrieval.h"
 #include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/net_file.h"
 #include "harmonium/training/net_error.h"
@@ -72,6 +73,9 @@ ReportContent net_report(const std::filesystem::path& folder, const Dataset& tra
   std::vector<ClassificationResult> classifications = read_classifications(folder);
   std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != kept; });
   add_classifications(content, classifications, read_mistakes(folder));
+  std::vector<RetrievalResult> retrievals = read_retrievals(folder);
+  std::erase_if(retrievals, [&](const RetrievalResult& each) { return each.updates != kept; });
+  add_retrievals(content, retrievals);
   for (const MetricsRow& row : rows) {
     if (row.update != kept) continue;
     const bool chosen = !note("chosen_by").empty();
@@ -80,6 +84,8 @@ ReportContent net_report(const std::filesystem::path& folder, const Dataset& tra
     if (const auto value = row.values.find("classification_error"); value != row.values.end())
       content.headline.emplace_back("classification error, " + of,
                                     fixed_number(100 * value->second, 2) + " %" + remark);
+    if (const auto value = row.values.find("perplexity"); value != row.values.end())
+      content.headline.emplace_back("perplexity, " + of, fixed_number(value->second, 1) + remark);
     if (const auto value = row.values.find("reconstruction_error"); value != row.values.end())
       content.headline.emplace_back("squared error per row, " + of, fixed_number(value->second, 4) + remark);
   }
@@ -89,16 +95,16 @@ ReportContent net_report(const std::filesystem::path& folder, const Dataset& tra
                        (kept != rows.back().update ? format("  model of update {}", kept) : std::string()));
     content.headline.emplace_back("training time", format("{:.1f} s", rows.back().seconds));
   }
-  content.charts = monitor_charts(rows);
-  for (Chart& chart : content.charts) {
+  for (Chart& chart : monitor_charts(rows)) {
     if (chart.id == "gradient_norm") {
       chart.y_label = "norm";
       chart.caption = "Of the loss of one batch, penalties included.";
     } else if (chart.id == "reconstruction_error") {
       chart.caption = "Of what the net gives back, on the watched rows: validation rows where there are any.";
     }
+    content.charts.push_back(std::move(chart));
   }
-  if (model.net.inputs() >= 4) {
+  if (model.net.inputs() >= 4 && model.net.input_form() == InputForm::as_given) {
     if (model.net.code() && train.rows() > 0) {
       const Dataset chosen =
           train.select(permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows())));
@@ -117,6 +123,9 @@ ReportContent net_report(const std::filesystem::path& folder, const Dataset& tra
   for (const ClassificationResult& each : classifications)
     content.reproduce.push_back(format("harmonium classify again --data {} --binarize {}", each.data,
                                        each.binarization.substr(0, each.binarization.find(' '))));
+  for (const RetrievalResult& each : retrievals)
+    content.reproduce.push_back(format("harmonium retrieve again --data {}{}", each.data,
+                                       each.against == each.data ? std::string() : " --against " + each.against));
   content.footer = "Errors of validation data by which a model was chosen are optimistic; those of test data are not.";
   return content;
 }

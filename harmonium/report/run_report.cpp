@@ -11,6 +11,7 @@
 #include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/report/net_report.h"
+#include "harmonium/report/retrieval.h"
 #include "harmonium/report/stack_report.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/training/files/checkpoint.h"
@@ -174,6 +175,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   std::vector<ClassificationResult> classifications = read_classifications(folder);
   std::erase_if(classifications, [&](const ClassificationResult& each) { return each.updates != last_update; });
   add_classifications(content, classifications, read_mistakes(folder));
+  std::vector<RetrievalResult> retrievals = read_retrievals(folder);
+  std::erase_if(retrievals, [&](const RetrievalResult& each) { return each.updates != last_update; });
+  add_retrievals(content, retrievals);
   if (!rows.empty()) {
     const bool earlier = last_update != rows.back().update;
     content.headline.emplace_back(
@@ -189,7 +193,8 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
       content.charts.push_back(std::move(chart));
   for (Chart& chart : monitor_charts(rows)) content.charts.push_back(std::move(chart));
 
-  if (model.machine.unit(0).width() >= 4) {
+  // Words are no pictures, and lengths, without which none are drawn, no part of the model.
+  if (model.machine.unit(0).width() >= 4 && !model.machine.unit(0).wants_own_state()) {
     content.galleries.push_back(filters(model.machine, shape, 96));
     for (Gallery& gallery : deep_filters(model.machine, shape, 48)) content.galleries.push_back(std::move(gallery));
     const at::Tensor samples = draw_samples(model.machine, loaded ? loaded->checkpoint.tensors : NamedTensors{}, 60);
@@ -224,6 +229,9 @@ ReportContent run_report(const std::filesystem::path& folder, const Dataset& tra
   for (const ClassificationResult& each : classifications)
     content.reproduce.push_back(format("harmonium classify again --data {} --binarize {}", each.data,
                                        each.binarization.substr(0, each.binarization.find(' '))));
+  for (const RetrievalResult& each : retrievals)
+    content.reproduce.push_back(format("harmonium retrieve again --data {}{}", each.data,
+                                       each.against == each.data ? std::string() : " --against " + each.against));
   content.footer = "Log-likelihoods are in nats per row. Numbers under different binarizations are not comparable.";
   return content;
 }

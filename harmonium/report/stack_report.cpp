@@ -37,6 +37,13 @@ std::vector<Chart> stage_charts(const std::filesystem::path& folder, std::size_t
   return charts;
 }
 
+// A stack that was trained on as a whole has its own metrics beside those of its layers.
+std::vector<Chart> tuning_charts(const std::filesystem::path& folder, double& seconds) {
+  const std::vector<MetricsRow> rows = MetricsLog(folder / "metrics.jsonl").read();
+  if (!rows.empty()) seconds += rows.back().seconds;
+  return monitor_charts(rows);
+}
+
 // What the units of a layer ask of the data through the layers below, as a linear map.
 Gallery stage_filters(const MachineStack& stack, std::size_t stage, ImageShape shape) {
   constexpr std::int64_t most = 96;
@@ -58,7 +65,8 @@ Gallery stage_filters(const MachineStack& stack, std::size_t stage, ImageShape s
 
 ReportContent stack_report(const std::filesystem::path& folder, const Dataset& train) {
   const StackModel model = read_stack_model(folder);
-  const MachineStack stack = model.stack();
+  const BeliefNet net = model.net();
+  const MachineStack& stack = net.down;
   const ImageShape shape = model.image.value_or(near_square_shape(stack[0].unit(0).width()));
   ReportContent content;
   content.title = format("Deep belief net on {}", model.notes.contains("data") ? model.notes.at("data") : "data");
@@ -66,6 +74,7 @@ ReportContent stack_report(const std::filesystem::path& folder, const Dataset& t
   for (const BoltzmannMachine& machine : stack)
     content.subtitle += format(" – {}", machine.unit(machine.hidden().front()).spec());
   if (model.kind == "classification_dbn") content.subtitle += "; the label beside the last but one";
+  if (!net.tied) content.subtitle += "; ways up and down with weights of their own";
   for (const Evaluation& evaluation : read_evaluations(folder)) {
     if (evaluation.log_likelihood) {
       const std::string what = "log-likelihood bound, " + evaluation.data;
@@ -80,7 +89,7 @@ ReportContent stack_report(const std::filesystem::path& folder, const Dataset& t
   const std::vector<ClassificationResult> classifications = read_classifications(folder);
   add_classifications(content, classifications, read_mistakes(folder));
   double seconds = 0;
-  content.charts = stage_charts(folder, stack.size(), seconds);
+  content.charts = net.tied ? stage_charts(folder, stack.size(), seconds) : tuning_charts(folder, seconds);
   content.headline.emplace_back("updates", model.notes.contains("updates") ? model.notes.at("updates") : "?");
   content.headline.emplace_back("training time", format("{:.1f} s", seconds));
   if (stack[0].unit(0).width() >= 4) {
@@ -90,19 +99,16 @@ ReportContent stack_report(const std::filesystem::path& folder, const Dataset& t
          .caption = format("Probabilities of the data's units after {} Gibbs sweeps of the top machine from its biases "
                            "and a draw of every layer down.",
                            report_sweeps),
-         .picture = tile_images(sample_belief_net(stack, Key(1), 60, report_sweeps).means, shape)});
+         .picture = tile_images(sample_belief_net(net, Key(1), 60, report_sweeps).means, shape)});
     if (model.kind == "classification_dbn") {
       constexpr std::int64_t of_each = 12, most_classes = 30;
-      std::vector<at::Tensor> rows;
       const std::int64_t classes = stack.back().unit(stack.back().observed()[1]).width();
-      for (std::int64_t label = 0; label < std::min(classes, most_classes); ++label)
-        rows.push_back(
-            sample_belief_net(stack, Key(2).fold_in(static_cast<std::uint64_t>(label)), of_each, report_sweeps, label)
-                .means);
+      const at::Tensor labels = at::arange(std::min(classes, most_classes), at::kLong).repeat_interleave(of_each);
+      const at::Tensor rows = sample_belief_net(net, Key(2), labels, report_sweeps).means;
       content.galleries.push_back({.id = "classes",
                                    .title = "Samples of each class",
                                    .caption = "One row for each class from 0: the same with the label held.",
-                                   .picture = tile_images(at::cat(rows), shape, {.columns = of_each})});
+                                   .picture = tile_images(rows, shape, {.columns = of_each})});
     }
     for (std::size_t i = 0; i < stack.size(); ++i) content.galleries.push_back(stage_filters(stack, i, shape));
     if (train.rows() > 0) {
@@ -116,9 +122,11 @@ ReportContent stack_report(const std::filesystem::path& folder, const Dataset& t
   }
   content.configuration = read_file(folder / "config.toml");
   content.reproduce = {format("harmonium train {} --out again", (folder / "config.toml").string())};
-  content.footer =
-      "Bounds are in nats per row, from below. Numbers under different binarizations are not comparable. Every layer-N "
-      "of the folder is a run of its own, with its own metrics.";
+  content.footer = format(
+      "Bounds are in nats per row, from below. Numbers under different binarizations are not comparable. {}",
+      net.tied ? "Every layer-N of the folder is a run of its own, with its own metrics."
+               : "The layers were trained together by up–down; filters are those of the way down, and updates and "
+                 "training time do not count those of the layers by themselves.");
   return content;
 }
 

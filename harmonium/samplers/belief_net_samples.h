@@ -14,7 +14,10 @@ struct BeliefNetSamples {
 
 // `sweeps` Gibbs sweeps of `count` chains of the top machine, which start from its biases: draws are as good as those
 // chains are mixed. With `label`, that class is held in the top machine, which must have a label layer.
-[[nodiscard]] BeliefNetSamples sample_belief_net(const MachineStack& stack, const Key& key, std::int64_t count,
+[[nodiscard]] BeliefNetSamples sample_belief_net(const BeliefNet& net, const Key& key, std::int64_t count,
                                                  std::int64_t sweeps, std::optional<std::int64_t> label = std::nullopt);
+// The same with a class of its own for every chain: `labels` are as many numbers.
+[[nodiscard]] BeliefNetSamples sample_belief_net(const BeliefNet& net, const Key& key, const at::Tensor& labels,
+                                                 std::int64_t sweeps);
 
 }  // namespace harmonium

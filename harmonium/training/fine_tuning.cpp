@@ -14,8 +14,10 @@ constexpr std::int64_t look_every = 10, look_every_on_device = 1000;  // updates
 constexpr double burst = 1e4;
 
 const std::vector<std::pair<Loss, std::string>>& loss_names() {
-  static const std::vector<std::pair<Loss, std::string>> names = {
-      {Loss::cross_entropy, "cross_entropy"}, {Loss::bernoulli, "bernoulli"}, {Loss::squared, "squared"}};
+  static const std::vector<std::pair<Loss, std::string>> names = {{Loss::cross_entropy, "cross_entropy"},
+                                                                  {Loss::bernoulli, "bernoulli"},
+                                                                  {Loss::squared, "squared"},
+                                                                  {Loss::multinomial, "multinomial"}};
   return names;
 }
 
@@ -24,6 +26,7 @@ at::Tensor per_row(const FeedForward& net, const at::Tensor& logits, const at::T
           targets.size(1));
   switch (loss) {
     case Loss::cross_entropy:
+    case Loss::multinomial:  // the same sum, over words instead of classes
       return -(targets * logits.log_softmax(1)).sum(1);
     case Loss::bernoulli:
       // softplus(z) − x z, written so that no large z overflows.
@@ -38,6 +41,8 @@ void require_fitting(const FeedForward& net, Loss loss) {
   const Activation output = net.layers().back().activation;
   require(loss != Loss::cross_entropy || output == Activation::softmax,
           "the loss cross_entropy needs a softmax output, and that of the net is {}", to_string(output));
+  require(loss != Loss::multinomial || output == Activation::softmax,
+          "the loss multinomial needs a softmax output, and that of the net is {}", to_string(output));
   require(loss != Loss::bernoulli || output == Activation::logistic,
           "the loss bernoulli needs a logistic output, and that of the net is {}; use squared", to_string(output));
 }
@@ -53,7 +58,7 @@ std::string to_string(Loss loss) {
 Loss parse_loss(const std::string& name) {
   for (const auto& [value, each] : loss_names())
     if (each == name) return value;
-  fail("unknown loss '{}'; there are: cross_entropy, bernoulli, squared", name);
+  fail("unknown loss '{}'; there are: cross_entropy, bernoulli, squared, multinomial", name);
 }
 
 at::Tensor row_losses(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss) {

@@ -4,6 +4,7 @@
 //   cross_entropy  −log p(class | x), for a softmax and one-hot targets
 //   bernoulli      −Σ_i [x_i log y_i + (1−x_i) log(1−y_i)] of a reconstruction y in (0, 1): nats per row
 //   squared        Σ_i (x_i − y_i)²
+//   multinomial    −Σ_k x_k log y_k of numbers of words x and a distribution y over words: nats per document
 //
 // Losses are means over rows. As in Trainer, everything random is a function of (seed, update): batches by
 // BatchStream, dropped units by the update's key; so a run restored at update u goes on as one that was never stopped.
@@ -22,7 +23,7 @@
 
 namespace harmonium {
 
-enum class Loss { cross_entropy, bernoulli, squared };
+enum class Loss { cross_entropy, bernoulli, squared, multinomial };
 
 [[nodiscard]] std::string to_string(Loss loss);
 [[nodiscard]] Loss parse_loss(const std::string& name);

@@ -54,7 +54,8 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
 
   if (dynamic_cast<const Bernoulli*>(&machine.unit(visible)) != nullptr)
     metrics["pseudo_log_likelihood"] = pseudo_log_likelihood(machine, judged, visible, key_);
-  if (!valid_.empty())
+  // What Z is depends on a document's length.
+  if (!valid_.empty() && !machine.unit(visible).wants_own_state())
     metrics["free_energy_gap"] =
         (log_unnormalized(machine, train).mean() - log_unnormalized(machine, judged).mean()).item<double>();
 

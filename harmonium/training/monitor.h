@@ -20,7 +20,7 @@ class Monitor {
   // Names and values:
   //   pseudo_log_likelihood  Σ_i log p(v_i | v_−i) on validation rows (else training rows), estimated from one random
   //                          unit per row, the same units every time; binary visible units only
-  //   free_energy_gap        mean F(valid) − mean F(train): grows when the model overfits
+  //   free_energy_gap        mean F(valid) − mean F(train): grows when the model overfits; not for word counts
   //   classification_error   share of validation rows (else training rows) taken for another class; gray values as they
   //                          are, unless training thresholds them; machines with a label only
   //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]

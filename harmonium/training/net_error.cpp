@@ -1,6 +1,7 @@
 #include "harmonium/training/net_error.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
@@ -18,7 +19,7 @@ NetErrors net_errors(const FeedForward& net, const Dataset& data, Binarization b
   require(!classes || data.labels.defined(), "{}: without labels there is no classification error", data.name);
   constexpr std::int64_t rows_at_once = 1000;
   const at::Device device = net.bias(0).device();
-  double total = 0, squared = 0;
+  double total = 0, squared = 0, words = 0;
   std::int64_t wrong = 0;
   for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
     const Dataset piece = data.slice(first, std::min(first + rows_at_once, data.rows()));
@@ -29,13 +30,18 @@ NetErrors net_errors(const FeedForward& net, const Dataset& data, Binarization b
     total += row_losses_of_logits(net, logits, targets, loss).sum().item<double>();
     if (classes)
       wrong += logits.argmax(1).ne(labels).sum().item<std::int64_t>();
+    else if (loss == Loss::multinomial)
+      words += values.sum().item<double>();
     else
       squared += row_losses_of_logits(net, logits, targets, Loss::squared).sum().item<double>();
   }
   const auto rows = static_cast<double>(data.rows());
-  NetErrors errors{.loss = total / rows, .misclassified = std::nullopt, .squared = std::nullopt};
+  NetErrors errors{
+      .loss = total / rows, .misclassified = std::nullopt, .squared = std::nullopt, .perplexity = std::nullopt};
   if (classes)
     errors.misclassified = static_cast<double>(wrong) / rows;
+  else if (loss == Loss::multinomial)
+    errors.perplexity = std::exp(total / std::max(1.0, words));
   else
     errors.squared = squared / rows;
   return errors;

@@ -1,5 +1,7 @@
 #include "harmonium/training/run_config.h"
 
+#include <algorithm>
+
 namespace harmonium {
 
 MetricOptions metric_options(const RunConfig& config) {
@@ -11,6 +13,13 @@ MetricOptions metric_options(const RunConfig& config) {
           .rank = config.rank,
           .iterations = config.iterations,
           .seed = config.seed};
+}
+
+Rates counts_rates(double mean_length) {
+  // 20 Newsgroups (50 words a document), precision of the nearest document: 0.2 was better than 0.01 and 0.05, and 0.4
+  // as good.
+  const double rate = 10 / std::max(1.0, mean_length);
+  return {.bias = rate, .weights = rate};
 }
 
 Rates default_rates(const std::string& optimizer, const std::string& objective) {

@@ -30,7 +30,7 @@ struct RunConfig {
 
   std::string objective = "generative";
   double generative_weight = 0.01;
-  std::string gradient = "pcd";
+  std::string gradient = "auto";
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
   std::int64_t sweeps_final = 0;
@@ -96,7 +96,10 @@ struct RunConfig {
         "(feed-forward classifier; without "
         "layers: "
         "logistic regression); autoencoder (its last layer is the code)");
-    visitor("visible", self.visible, "visible units: bernoulli, gaussian, softmax:K; auto: bernoulli");
+    visitor("visible", self.visible,
+            "visible units: bernoulli, gaussian, softmax:K, counts (numbers of words of documents); auto: bernoulli, "
+            "or counts "
+            "where data are known to be such");
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor("layers", self.layers,
             "dbm, dbn: hidden layers from the bottom up, such as 500,1000; each a number or a unit type, as for "
@@ -108,20 +111,22 @@ struct RunConfig {
             "mlp, autoencoder: what hidden layers compute: logistic, relu, linear; auto: relu, or what start says");
     visitor("code", self.code, "autoencoder: what the layer of the code computes: linear, logistic, relu");
     visitor("start", self.start,
-            "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; see "
-            "`harmonium finetune`");
+            "mlp, autoencoder: a trained model (run folder or file) whose layers to begin with, unrolled; dbn, "
+            "classification_dbn: one to train on as a whole by up-down; see `harmonium finetune`");
     visitor(
         "pretrain", self.pretrain,
         "dbm, mlp, autoencoder: learn layers one by one before all together: rbm; mlp: also autoencoder, supervised; "
-        "none");
+        "dbn, classification_dbn: rbm (then all together by up-down); none");
     visitor("pretrain_updates", self.pretrain_updates, "pretrain: updates for each layer (0: as many as updates)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
     visitor("objective", self.objective,
             "what to maximize: generative (log p of all that is observed); for classification_rbm also discriminative "
             "(log p(label | data)) and hybrid (that plus generative_weight times the first)");
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
-    visitor("gradient", self.gradient,
-            "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact");
+    visitor(
+        "gradient", self.gradient,
+        "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact; auto: pcd, or cd for word "
+        "counts, whose lengths chains take from the batch");
     visitor("particles", self.particles, "persistent chains (0: as many as the batch; dbm: at least 500)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final,
@@ -132,7 +137,7 @@ struct RunConfig {
     visitor(
         "optimizer", self.optimizer,
         "fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: "
-        "fang, or centering where there are no chains to look at; mlp, autoencoder: adam (auto), sgd");
+        "fang, or centering where there are no chains to look at; mlp, autoencoder, up-down: adam (auto), sgd");
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damps centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the particles");
@@ -159,7 +164,7 @@ struct RunConfig {
             "data, else last");
     visitor("loss", self.loss,
             "mlp, autoencoder: what to minimize: cross_entropy (of classes), bernoulli (−log p of a reconstruction), "
-            "squared; auto: by what the net puts out");
+            "squared, multinomial (−log p of a document's words); auto: by what the net puts out");
     visitor("dropout", self.dropout, "mlp, autoencoder: share of hidden values left out of an update");
     visitor("dropout_inputs", self.dropout_inputs, "mlp, autoencoder: share of inputs left out of an update");
     visitor("patience", self.patience,
@@ -191,6 +196,8 @@ struct RunConfig {
 struct Rates {
   double bias = 0, weights = 0;
 };
+// Those of an RBM on word counts: gradients are sums over the words of a document.
+[[nodiscard]] Rates counts_rates(double mean_length);
 [[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
 
 }  // namespace harmonium

@@ -71,6 +71,16 @@ void Trainer::step() {
   if (update_ % (machine_.device().is_cpu() ? check_every : check_every_on_device) == 0 || finished()) check();
 }
 
+void Trainer::learn_from(BatchStream batches) {
+  (void)particles();  // wherever they have been
+  if (device_update_ != nullptr) device_update_->forget();
+  if (batches.of_bytes() != batches_.of_bytes() || batches.bits_of_bytes() != batches_.bits_of_bytes() ||
+      batches.options().batch != batches_.options().batch)
+    device_update_ = nullptr;  // its kernels are those of the batches it was made for
+  batches_ = std::move(batches);
+  if (!all_data_.empty()) all_data_ = moments_of_all_data();
+}
+
 void Trainer::general_step(const Key& key) {
   std::vector<at::Tensor> values = batches_.batch(update_);
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());

@@ -38,6 +38,8 @@ class Trainer {
   // One update. Throws RunFailure, naming update and tensor, when parameters have diverged (looked at every few
   // updates).
   void step();
+  // Goes on with other batches. What a device has prepared for the next update is made again.
+  void learn_from(BatchStream batches);
   // Throws RunFailure when a parameter is not finite or has exploded.
   void check() const;
 

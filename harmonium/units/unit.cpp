@@ -7,6 +7,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/binary_product.h"
 #include "harmonium/units/bernoulli.h"
+#include "harmonium/units/counts.h"
 #include "harmonium/units/gaussian.h"
 #include "harmonium/units/softmax.h"
 #include "harmonium/units/twin.h"
@@ -108,6 +109,7 @@ std::shared_ptr<const Unit> make_unit(const std::string& spec) {
   if (kind == "bernoulli") return std::make_shared<Bernoulli>(parse_count(size, spec));
   if (kind == "gaussian") return std::make_shared<Gaussian>(parse_count(size, spec));
   if (kind == "twin") return std::make_shared<Twin>(parse_count(size, spec));
+  if (kind == "counts") return std::make_shared<Counts>(parse_count(size, spec));
   if (kind == "softmax") {
     const std::size_t times = size.find('x');
     require(times != std::string_view::npos,
@@ -115,7 +117,7 @@ std::shared_ptr<const Unit> make_unit(const std::string& spec) {
     return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec),
                                      parse_count(size.substr(times + 1), spec));
   }
-  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N, twin:N", kind, spec);
+  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N, counts:K, twin:N", kind, spec);
 }
 
 }  // namespace harmonium

@@ -35,6 +35,11 @@ class Unit {
   // Parameters of a layer that knows nothing: zero bias, unit precision.
   [[nodiscard]] virtual Parameters neutral_parameters(at::ScalarType type) const;
 
+  // Whether p(x | field) depends on something that belongs to a row and never changes, such as the length of a
+  // document. It is read off the layer's present state and becomes part of the field, which has columns for it.
+  [[nodiscard]] virtual bool wants_own_state() const { return false; }
+  [[nodiscard]] virtual at::Tensor with_own_state(const at::Tensor& field, const at::Tensor&) const { return field; }
+
   // E[x | field] and a draw from p(x | field), rows × width.
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,

@@ -304,6 +304,23 @@ TEST_F(Tool, SamplesOfAHeldLabelLookLikeThatLabel) {
     EXPECT_GT(label == 0 ? first_half : second_half, 0.8) << "label " << label;
     EXPECT_LT(label == 0 ? second_half : first_half, 0.2) << "label " << label;
   }
+  // All classes at once, one after the other; one of them by its short form.
+  succeed({"sample", "joint", "--clamp-label", "all", "-n", "400", "--sweeps", "200", "--out", "all.npy"});
+  const Array all = read_npy(read_bytes(folder / "all.npy"));
+  ASSERT_EQ(all.shape, (std::vector<std::size_t>{400, 6}));
+  double as_held = 0;
+  for (std::size_t i = 0; i < all.values.size(); ++i)
+    if ((i % 6 < 3) == (i < 1200)) as_held += all.values[i] / 1200;
+  EXPECT_GT(as_held, 0.8);
+  succeed({"sample", "joint", "--clamp", "label=1", "--sweeps", "20", "--out", "x.npy"});
+  succeed({"sample", "joint", "--clamp-label", "1", "--sweeps", "20", "--out", "y.npy"});
+  EXPECT_TRUE(read_bytes(folder / "x.npy") == read_bytes(folder / "y.npy"));
+  EXPECT_EQ(json({"sample", "joint", "--clamp-label", "all", "--sweeps", "5", "--means", "--out", "x.png"})["samples"],
+            20);
+  refuses({"sample", "joint", "--clamp-label", "all", "-n", "5"}, {"-n 5", "2 classes", "6"});
+  refuses({"sample", "joint", "--clamp-label", "all", "--sampler", "pt"}, {"--clamp-label all", "gibbs"});
+  refuses({"sample", "joint", "--clamp-label", "some"}, {"--clamp-label some", "all"});
+  refuses({"sample", "joint", "--clamp-label", "2"}, {"label=2", "'2'"});
   refuses({"sample", "joint", "--clamp", "label=2"}, {"--clamp label=2", "'2'", "2"});
   refuses({"sample", "joint", "--clamp", "label=-1"}, {"--clamp label=-1"});
 }

@@ -1,6 +1,7 @@
 #include "harmonium/core/tensor_pool.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -81,6 +82,32 @@ TEST_F(TensorPoolTest, ServesThreadsAtOnce) {
     });
   for (std::thread& each : threads) each.join();
   for (const int count : right) EXPECT_EQ(count, 200);
+}
+
+TEST(TensorPoolScope, LeavesTheAllocatorAsItFoundIt) {
+#if defined(HARMONIUM_SANITIZED)
+  GTEST_SKIP() << "sanitized builds go without";
+#endif
+  c10::SetCPUAllocator(c10::GetDefaultCPUAllocator(), 1);
+  const auto from_pool = [] {
+    const std::int64_t before = tensor_pool_counts().requests;
+    (void)at::empty({3});
+    return tensor_pool_counts().requests > before;
+  };
+  EXPECT_FALSE(from_pool());
+  at::Tensor survivor;
+  {
+    const TensorPoolScope outer;
+    {
+      const TensorPoolScope inner;
+      EXPECT_TRUE(from_pool());
+    }
+    EXPECT_TRUE(from_pool());
+    survivor = at::ones({1000});
+  }
+  EXPECT_FALSE(from_pool());
+  EXPECT_EQ(tensor_pool_counts().bytes_idle, 0);
+  EXPECT_EQ(survivor.sum().item<float>(), 1000);
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 namespace harmonium {
 namespace {
 
-TEST(Synthetic, EverySetGivesEveryPartItNamesAsBits) {
+TEST(Synthetic, EverySetGivesEveryPartItNamesAsBitsOrCounts) {
   for (const auto& info : synthetic_sets())
     for (const auto& part : info.parts) {
       const Dataset data = synthetic(info.name, part, {.rows = 20});
       EXPECT_EQ(data.name, info.name + ":" + part);
-      EXPECT_TRUE(data.is_binary());
+      EXPECT_NE(data.is_binary(), data.counts);
       if (part != "all") {
         EXPECT_EQ(data.rows(), 20);
       }
@@ -42,6 +42,7 @@ TEST(Synthetic, TheSizeChangesTheColumns) {
   EXPECT_EQ(columns("shifter", 4), 11);
   EXPECT_EQ(columns("rectangles_and_triangles", 12), 144);
   EXPECT_EQ(columns("random_rbm", 10), 10);
+  EXPECT_EQ(columns("corpus", 30), 30);
 }
 
 TEST(Synthetic, KnowsTheEntropyWhereThereIsAFormulaOrAnEnumeration) {

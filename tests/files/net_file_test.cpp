@@ -33,6 +33,10 @@ TEST(NetFile, GivesBackWhatWasWritten) {
     EXPECT_TRUE(at::equal(read.net.forward(rows), model.net.forward(rows)));
     EXPECT_TRUE(at::equal(read.net.encode(rows), model.net.encode(rows)));
   }
+  NetModel documents = model;
+  documents.net.set_input_form(InputForm::shares);
+  write_net(folder / "documents.safetensors", documents);
+  EXPECT_EQ(read_net(folder / "documents.safetensors").net.input_form(), InputForm::shares);
   // Parameters are float32 whatever they were.
   NetModel precise = model;
   precise.net = model.net.to(at::kDouble);

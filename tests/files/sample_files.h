@@ -68,6 +68,19 @@ inline std::string npz(const std::vector<std::pair<std::string, at::Tensor>>& ar
   return zip(members);
 }
 
+// What scipy.sparse.save_npz writes. `places` are indices and indptr, or row and col.
+inline std::string sparse_npz(const std::string& format_name, const std::vector<std::int64_t>& shape,
+                              const std::vector<std::pair<std::string, std::vector<std::int32_t>>>& places,
+                              const at::Tensor& values) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const auto& [name, numbers] : places)
+    members.emplace_back(name + ".npy", encode_npy(at::tensor(numbers, at::kInt)));
+  members.emplace_back("format.npy", npy("{'descr': '|S3', 'fortran_order': False, 'shape': (), }\n", format_name));
+  members.emplace_back("shape.npy", encode_npy(at::tensor(shape, at::kLong)));
+  members.emplace_back("data.npy", encode_npy(values));
+  return zip(members);
+}
+
 // One element of a MATLAB file, padded to eight bytes.
 inline std::string mat_element(std::uint32_t type, std::string_view data) {
   std::string bytes = raw<std::uint32_t>({type, static_cast<std::uint32_t>(data.size())});
@@ -137,6 +150,8 @@ inline std::vector<std::pair<std::string, std::string>> all() {
       {"npy",
        npy("{'descr': '>i4', 'fortran_order': True, 'shape': (1, 2), }\n", std::string("\0\0\0\1\0\0\0\2", 8), 2)},
       {"npz", npz({{"x", bytes}, {"y", at::tensor({1, 2})}})},
+      {"npz", sparse_npz("csr", {2, 3}, {{"indices", {2, 0, 1}}, {"indptr", {0, 1, 3}}}, at::tensor({1.0, 2.0, 3.0}))},
+      {"npz", sparse_npz("coo", {2, 3}, {{"row", {1, 0}}, {"col", {2, 1}}}, at::tensor({4, 5}, at::kLong))},
       {"csv", "a,b,c\n1,2.5,-3e2\n4,5,6\r\n"},
       {"csv", "1;2\n3;4\n"},
       {"amat", "0 1 0 \n1 0 1 \n"},

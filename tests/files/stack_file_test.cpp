@@ -36,6 +36,34 @@ TEST(StackFile, GivesBackWhatWasWritten) {
   expect_error([&] { (void)read_model(folder.path()); }, {"stack", "dbn", "layer-1"});
 }
 
+TEST(StackFile, KeepsAWayUpOfItsOwn) {
+  const TemporaryFolder folder;
+  StackModel model = small_stack();
+  model.recognition.push_back(make_rbm("bernoulli:4", "bernoulli:3"));
+  initialize(model.recognition[0], Key(9), 1.0);
+  write_stack(folder / "model.safetensors", model);
+  const StackModel read = read_stack_model(folder.path());
+  EXPECT_FALSE(read.net().tied);
+  const auto expect_same = [](const BoltzmannMachine& a, const BoltzmannMachine& b) {
+    for (const auto& [name, value] : a.parameters().entries()) EXPECT_TRUE(at::equal(value, b.parameters()[name]));
+  };
+  expect_same(read.net().up[0], model.recognition[0]);
+  expect_same(read.net().up[1], model.machines[1].machine);
+  expect_same(read.net().down[0], model.machines[0].machine);
+  expect_same(read.stack()[0], model.recognition[0]);
+
+  model.recognition.push_back(make_rbm("bernoulli:3", "gaussian:2"));
+  EXPECT_THROW(write_stack(folder / "model.safetensors", model), Error);
+  model.recognition = {make_rbm("bernoulli:4", "bernoulli:5")};
+  EXPECT_THROW(write_stack(folder / "model.safetensors", model), Error);
+  TensorFile file = read_safetensors(folder / "model.safetensors");
+  file.metadata["structure"] =
+      std::string(file.metadata["structure"])
+          .replace(file.metadata["structure"].find("\"recognition\""), 13, "\"recognition\":[],\"x\"");
+  write_safetensors(folder / "model.safetensors", file);
+  expect_error([&] { (void)read_stack_model(folder.path()); }, {"way up", "damaged"});
+}
+
 TEST(StackFile, SaysWhatIsWrongWithADamagedOne) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "stack.safetensors";

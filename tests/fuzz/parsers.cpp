@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <string_view>
+#include <vector>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
@@ -15,6 +16,7 @@
 #include "harmonium/data/formats/png.h"
 #include "harmonium/data/formats/read_dataset.h"
 #include "harmonium/data/formats/safetensors.h"
+#include "harmonium/data/formats/sparse.h"
 #include "harmonium/data/formats/text_table.h"
 
 namespace harmonium {
@@ -56,6 +58,34 @@ void fuzz_npy(std::string_view bytes) {
 void fuzz_npz(std::string_view bytes) {
   allow_errors([&] { (void)parse_npz(bytes, "fuzz"); });
   allow_errors([&] { (void)parse_dataset(bytes, "fuzz"); });
+}
+
+// The parts of a sparse matrix without the archive around them, whose checksums mutations would break: byte 0 names the
+// format, bytes 1 and 2 how many of the numbers that follow (four bytes each, after two for the shape) are the first and
+// the second kind of places; what is left are the values.
+void fuzz_sparse(std::string_view bytes) {
+  if (bytes.size() < 11) return;
+  constexpr const char* formats[] = {"csr", "csc", "coo", "bsr"};
+  const std::string format_name = formats[static_cast<unsigned char>(bytes[0]) % 4];
+  const std::size_t first = static_cast<unsigned char>(bytes[1]), second = static_cast<unsigned char>(bytes[2]);
+  std::size_t at = 3;
+  const auto numbers = [&](std::size_t count) {
+    std::vector<std::int64_t> values;
+    for (; count > 0 && at + 4 <= bytes.size(); --count, at += 4)
+      values.push_back(load<std::int32_t>(bytes, at, std::endian::little));
+    return at::tensor(values, at::kLong);
+  };
+  NamedTensors arrays = {{"shape", numbers(2)}};
+  arrays.emplace_back(format_name == "coo" ? "row" : "indices", numbers(first));
+  arrays.emplace_back(format_name == "coo" ? "col" : "indptr", numbers(second));
+  const auto as_bytes = [](std::string_view text) {
+    std::vector<std::int64_t> values;
+    for (const char each : text) values.push_back(static_cast<unsigned char>(each));
+    return at::tensor(values, at::kLong);
+  };
+  arrays.emplace_back("format", as_bytes(format_name));
+  arrays.emplace_back("data", as_bytes(bytes.substr(at)));
+  allow_errors([&] { (void)dense_matrix(arrays, "fuzz"); });
 }
 
 void fuzz_csv(std::string_view bytes) {

@@ -67,5 +67,71 @@ TEST(BeliefNet, DrawsTheWayUpFromItsConditionals) {
   support::expect_frequencies(support::numbers(counts.to(at::kDouble)), expected);
 }
 
+// All layers of a dream together: p(v, h_1 | h_2), chi-square with false-alarm rate 1e-6.
+TEST(BeliefNet, DreamsByItsConditionalsDownToTheData) {
+  const MachineStack stack = support::small_belief_net();
+  const support::Bits given = {0, 1, 1};
+  const std::vector<at::Tensor> drawn = dream(stack, support::to_rows({given}).expand({30'000, 3}), Key(2));
+  ASSERT_EQ(drawn.size(), 3U);
+  support::Row p;
+  for (const support::Bits& first : support::all_bits(3))
+    for (const support::Bits& visible : support::all_bits(4))
+      p.push_back(std::exp(support::log_given_hidden(stack[1], first, given) +
+                           support::log_given_hidden(stack[0], visible, first)));
+  const at::Tensor codes = support::codes(State{{drawn[0], drawn[1]}});
+  support::expect_frequencies(support::numbers(at::bincount(codes, {}, 128).to(at::kDouble)), p);
+}
+
+TEST(BeliefNet, IsUntiedWithoutChangingAnything) {
+  const MachineStack stack = support::small_belief_net(true);
+  const BeliefNet tied = stack, net = untied(tied);
+  EXPECT_TRUE(tied.tied);
+  EXPECT_FALSE(net.tied);
+  const at::Tensor data = uniform(Key(1), {5, 4}, at::kDouble);
+  support::expect_close(reconstruct(net, data), reconstruct(tied, data), 1e-14);
+  support::expect_close(log_label_probabilities(net, data), log_label_probabilities(tied, data), 1e-14);
+  // Copies: the stack is not trained with it.
+  net.down[0].parameters().entries()[0].second.zero_();
+  EXPECT_FALSE(support::identical(net.down[0].parameters(), stack[0].parameters()));
+  EXPECT_TRUE(support::identical(net.up[0].parameters(), stack[0].parameters()));
+}
+
+TEST(BeliefNet, HasItsParametersInOneListThatItSharesWithItsMachines) {
+  const BeliefNet net = support::small_untied_net(true);
+  const Moments all = parameters_of(net);
+  // Three machines of visible, hidden and weights, two of them twice, and the label's bias and weights.
+  EXPECT_EQ(all.entries().size(), 17U);
+  EXPECT_TRUE(all["machine3/label_hidden.weights"].is_same(net.top().parameters()["label_hidden.weights"]));
+  EXPECT_TRUE(all["recognition2/hidden.bias"].is_same(net.up[1].parameters()["hidden.bias"]));
+  const BeliefNet other = with_parameters(net, (2.0 * all));
+  EXPECT_TRUE(at::equal(other.up[0].parameters()["visible_hidden.weights"],
+                        2 * net.up[0].parameters()["visible_hidden.weights"]));
+  EXPECT_TRUE(support::identical(other.up[2].parameters(), other.down[2].parameters()));
+  const Topology topology = topology_of(net);
+  EXPECT_EQ(topology.edges.size(), 6U);
+  for (const EdgeInfo& edge : topology.edges)
+    EXPECT_EQ(all[edge.weights].sizes(),
+              (at::IntArrayRef{topology.layers[edge.lower].width, topology.layers[edge.upper].width}));
+}
+
+TEST(BeliefNet, GoesDownAgainAsAnUnrolledAutoencoderDoes) {
+  const BeliefNet net = support::small_untied_net();
+  const at::Tensor data = uniform(Key(1), {5, 4}, at::kDouble);
+  support::expect_close(reconstruct(net, data), unroll_autoencoder(net).activations(data).back(), 1e-12);
+}
+
+TEST(BeliefNet, RefusesAWayUpOfOtherMachines) {
+  const auto rbm = [](const std::string& visible, const std::string& hidden) { return make_rbm(visible, hidden); };
+  support::expect_mentions(
+      support::message_of([&] { (void)BeliefNet(support::small_belief_net(), {rbm("bernoulli:4", "bernoulli:3")}); }),
+      {"3 machines", "has 1"});
+  support::expect_mentions(
+      support::message_of([&] {
+        require_belief_net(
+            {support::small_belief_net(), {rbm("bernoulli:4", "bernoulli:3"), rbm("bernoulli:3", "bernoulli:5")}});
+      }),
+      {"machine 2", "way up"});
+}
+
 }  // namespace
 }  // namespace harmonium

@@ -44,6 +44,23 @@ TEST(Unrolling, ComputesTheMeansOfTheStackUpAndDown) {
   }
 }
 
+TEST(Unrolling, TakesWordCountsAndGivesTheirShares) {
+  const MachineStack stack = {randomized(make_rbm("counts:4", "bernoulli:3", at::kDouble), 1)};
+  const at::Tensor counts = at::tensor({2.0, 0.0, 1.0, 3.0, 0.0, 1.0, 5.0, 0.0}, at::kDouble).view({2, 4});
+  FeedForward net = unroll_autoencoder(stack);
+  State state = stack[0].observe({counts});
+  state.layers[1] = stack[0].unit(1).mean(stack[0].field(1, state), stack[0].layer_parameters(1));
+  support::expect_close(net.encode(counts), state.layers[1], 1e-12, "code");
+  support::expect_close(net.forward(counts) * counts.sum(1, true),
+                        stack[0].unit(0).mean(stack[0].field(0, state), stack[0].layer_parameters(0)), 1e-12, "means");
+  // Of documents of that length a net of shares says the same; of shares it says the same whatever the length.
+  const at::Tensor before = net.encode(counts);
+  take_shares(net, 6);
+  support::expect_close(net.encode(counts), before, 1e-12, "code of shares");
+  support::expect_close(net.encode(7 * counts), net.encode(counts), 1e-12, "lengths");
+  EXPECT_TRUE(net.encode(0 * counts).isfinite().all().item<bool>());
+}
+
 TEST(Unrolling, GivesWeightsOfTheirOwnToBothWays) {
   const MachineStack stack = {randomized(make_rbm("bernoulli:4", "bernoulli:3", at::kDouble), 1)};
   FeedForward net = unroll_autoencoder(stack);
@@ -87,7 +104,7 @@ TEST(Unrolling, SaysWhatIsNoStack) {
       {"machine 1", "label"});
   expect_mentions(message_of([&] { (void)unroll_encoder({rbm("bernoulli:3", "softmax:2x3")}); }),
                   {"hidden", "softmax"});
-  expect_mentions(message_of([&] { (void)unroll_autoencoder({rbm("softmax:2x3", "bernoulli:3")}); }),
+  expect_mentions(message_of([&] { (void)unroll_autoencoder(MachineStack{rbm("softmax:2x3", "bernoulli:3")}); }),
                   {"visible", "softmax"});
 }
 

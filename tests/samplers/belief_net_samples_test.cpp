@@ -41,6 +41,11 @@ TEST(BeliefNetSamples, OfAClassHaveTheProbabilitiesGivenThatClass) {
       support::message_of([&] { (void)sample_belief_net(support::small_belief_net(), Key(2), 10, 1, 0); }), {"label"});
 }
 
+TEST(BeliefNetSamples, DoNotDependOnTheWayUp) {
+  EXPECT_TRUE(at::equal(sample_belief_net(support::small_untied_net(), Key(1), 100, 5).visible,
+                        sample_belief_net(support::small_belief_net(), Key(1), 100, 5).visible));
+}
+
 // Draws are Bernoulli of their means: the difference of the two averages is within 5.5 standard errors.
 TEST(BeliefNetSamples, AreDrawnFromTheirMeans) {
   const BeliefNetSamples drawn = sample_belief_net(support::small_belief_net(), Key(4), 20'000, 20);

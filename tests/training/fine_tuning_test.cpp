@@ -21,6 +21,13 @@ struct GradientCase {
   friend void PrintTo(const GradientCase& one, std::ostream* out) { *out << one.name; }
 };
 
+FeedForward autoencoder_on_shares() {
+  FeedForward net =
+      make_autoencoder(4, {3, 2}, Activation::logistic, Activation::softmax, Activation::linear, at::kDouble);
+  net.set_input_form(InputForm::shares);
+  return net;
+}
+
 class EveryLoss : public testing::TestWithParam<GradientCase> {};
 
 // Central differences of step 1e-5 err by about 1e-10 of the third derivative and 1e-11 of rounding.
@@ -74,6 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  make_autoencoder(4, {3, 2}, Activation::logistic, Activation::logistic,
                                                   Activation::linear, at::kDouble),
                                  Loss::squared},
+                    GradientCase{"Multinomial", autoencoder_on_shares(), Loss::multinomial},
                     GradientCase{"LinearSquared",
                                  make_autoencoder(4, {2}, Activation::logistic, Activation::linear,
                                                   Activation::logistic, at::kDouble),
@@ -87,6 +95,12 @@ TEST(Losses, AreWhatTheirNamesSay) {
   EXPECT_NEAR(row_losses(net, input, target, Loss::squared).item<double>(), 0.25 + 0.25, 1e-12);
   EXPECT_NEAR(row_losses(net, input, target, Loss::bernoulli).item<double>(),
               -std::log(0.5) - 0.25 * std::log(0.75) - 0.75 * std::log(0.25), 1e-12);
+  // −log p of a document of three words, one of the first kind (y = ¼) and two of the second (y = ¾).
+  FeedForward words({{2, 2, Activation::softmax}}, std::nullopt, at::kDouble);
+  at::Tensor(words.bias(0)).copy_(at::tensor({0.0, std::log(3.0)}, at::kDouble));
+  const at::Tensor counts = at::tensor({1.0, 2.0}, at::kDouble).unsqueeze(0);
+  EXPECT_NEAR(row_losses(words, counts, counts, Loss::multinomial).item<double>(), -std::log(0.25) - 2 * std::log(0.75),
+              1e-12);
   FeedForward classes({{1, 2, Activation::softmax}}, std::nullopt, at::kDouble);
   at::Tensor(classes.bias(0)).copy_(at::tensor({0.0, std::log(3.0)}, at::kDouble));  // p = ¼, ¾
   EXPECT_NEAR(

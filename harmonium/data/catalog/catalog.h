@@ -2,7 +2,7 @@
 //
 //   digits                    the embedded digits (parts train 1297, valid 200, test 300, all 1797; see data/digits.h)
 //   bars_and_stripes, …       generated (train, valid, test from different streams; see data/synthetic.h)
-//   mnist, fashion_mnist, binarized_mnist, omniglot28   files (see catalog/file_sets.h)
+//   mnist, fashion_mnist, binarized_mnist, omniglot28, 20news   files (see catalog/file_sets.h)
 //   mnist_patches             made from mnist (see catalog/derived_sets.h)
 //   PATH                      any file or folder that read_dataset understands
 //

@@ -37,6 +37,42 @@ std::vector<FilePart> omniglot_parts() {
           {.name = "test", .rows = 13180, .file = file, .labels = {}, .array = "x_evaluation"}};
 }
 
+std::vector<FilePart> newsgroup_parts() {
+  const std::string file = "20news_w1000.mat", words = "trainW", classes = "trainC";
+  return {{.name = "train", .rows = 11256, .file = file, .labels = {}, .array = words, .label_array = classes},
+          {.name = "fit",
+           .rows = 9380,
+           .file = file,
+           .labels = {},
+           .array = words,
+           .to_sixth = 5,
+           .interleaved = true,
+           .label_array = classes},
+          {.name = "valid",
+           .rows = 1876,
+           .file = file,
+           .labels = {},
+           .array = words,
+           .from_sixth = 5,
+           .interleaved = true,
+           .label_array = classes},
+          {.name = "test", .rows = 7489, .file = file, .labels = {}, .array = "testW", .label_array = "testC"}};
+}
+
+// The number of the one column that holds something, row by row.
+at::Tensor labels_of_indicators(const Dataset& indicators) {
+  const at::Tensor values = indicators.values.ne(0);
+  require(values.sum(1).eq(1).all().item<bool>(), "{}: a row belongs to no class, or to several", indicators.name);
+  return values.to(at::kByte).argmax(1);
+}
+
+// The rows of a part among those of its file.
+Dataset rows_of_part(const Dataset& all, const FilePart& part) {
+  if (!part.interleaved) return all.slice(all.rows() * part.from_sixth / 6, all.rows() * part.to_sixth / 6);
+  const at::Tensor row = at::arange(all.rows(), at::kLong), sixth = row.remainder(6);
+  return all.select(row.masked_select(sixth.ge(part.from_sixth).logical_and(sixth.lt(part.to_sixth))));
+}
+
 std::vector<std::string> needed_files(const FilePart& part) {
   std::vector<std::string> files = {part.file};
   if (!part.labels.empty()) files.push_back(part.labels);
@@ -48,6 +84,10 @@ Dataset read_files(const fs::path& folder, const FilePart& part) {
   ReadOptions options;
   options.array = part.array;
   Dataset data = read_dataset(values, options);
+  if (!part.label_array.empty()) {
+    options.array = part.label_array;
+    data.labels = labels_of_indicators(read_dataset(values, options));
+  }
   if (!part.labels.empty()) data.labels = read_idx_labels(*find_plain_or_gzipped(folder, part.labels));
   return data;
 }
@@ -70,21 +110,21 @@ const std::vector<FileSet>& file_sets() {
        .description = "handwritten digits, 28x28 gray",
        .license = "CC BY-SA 3.0 (LeCun, Cortes, Burges)",
        .columns = 784,
-       .image = {28, 28},
+       .image = ImageShape{28, 28},
        .parts = mnist_parts(),
        .how_to_get = "run: harmonium data fetch mnist"},
       {.name = "fashion_mnist",
        .description = "pictures of clothes, 28x28 gray",
        .license = "MIT (Zalando SE)",
        .columns = 784,
-       .image = {28, 28},
+       .image = ImageShape{28, 28},
        .parts = mnist_parts(),
        .how_to_get = "run: harmonium data fetch fashion_mnist"},
       {.name = "binarized_mnist",
        .description = "MNIST under a fixed stochastic binarization, 28x28 bits",
        .license = "as mnist (binarization: Salakhutdinov, Murray, Larochelle)",
        .columns = 784,
-       .image = {28, 28},
+       .image = ImageShape{28, 28},
        .parts = binarized_mnist_parts(),
        .how_to_get = "put binarized_mnist_{train,valid,test}.amat into one of these folders",
        .binarization = Binarization::stochastic},
@@ -92,10 +132,19 @@ const std::vector<FileSet>& file_sets() {
        .description = "handwritten characters of 50 alphabets, reduced to 28x28 gray",
        .license = "MIT (Lake, Salakhutdinov, Tenenbaum)",
        .columns = 784,
-       .image = {28, 28},
+       .image = ImageShape{28, 28},
        .parts = omniglot_parts(),
        .how_to_get =
            "put omniglot28.npz (x_background, x_evaluation: rows of bytes, ink high) into one of these folders"},
+      {.name = "20news",
+       .description = "20 Newsgroups by date: numbers of 1000 word stems in messages of 20 groups",
+       .license = "collected by Ken Lang; research use",
+       .columns = 1000,
+       .image = std::nullopt,
+       .parts = newsgroup_parts(),
+       .how_to_get = "put 20news_w1000.mat (trainW, testW: documents x words; trainC, testC: documents x classes) into "
+                     "one of these folders",
+       .counts = true},
   };
   return sets;
 }
@@ -118,8 +167,9 @@ Dataset open_file_set(const FileSet& set, const FilePart& part) {
   require(data.columns() == set.columns, "{}: {} has {} columns instead of {}", set.name,
           (*folder / part.file).string(), data.columns(), set.columns);
   require(!data.labels.defined() || data.labels.numel() == data.rows(), "{}: {} labels in {} for {} rows of {} in {}",
-          set.name, data.labels.numel(), part.labels, data.rows(), part.file, folder->string());
-  data = data.slice(data.rows() * part.from_sixth / 6, data.rows() * part.to_sixth / 6);
+          set.name, data.labels.numel(), part.labels + part.label_array, data.rows(), part.file, folder->string());
+  if (set.counts) data = as_counts(data);
+  data = rows_of_part(data, part);
   data.image = set.image;
   data.binarization = set.binarization;
   return data;

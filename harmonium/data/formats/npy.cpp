@@ -66,6 +66,15 @@ bool is_npy(std::string_view bytes) { return bytes.starts_with(npy_magic); }
 at::Tensor parse_npy(std::string_view bytes, const std::string& where) {
   const NpyParts parts = split_npy(bytes, where);
   NpyHeader header = parse_npy_header(parts.header, parts.header_start, where);
+  if (header.descr.starts_with("|S") && header.shape.empty()) {
+    // A text, which numpy pads with zeros to the length that its type names.
+    const std::string text(parts.values.substr(0, parts.values.find('\0')));
+    require(header.descr == format("|S{}", parts.values.size()),
+            "{}: a text of type '{}' in {} bytes; the file is damaged, get it again", where, printable(header.descr),
+            parts.values.size());
+    const std::array length{static_cast<std::int64_t>(text.size())};
+    return tensor_from_bytes(text, at::kByte, length, std::endian::little);
+  }
   const NpyType* type = find_npy_type(header.descr);
   require(type != nullptr,
           "{}: the type '{}' in the header at byte {} is not supported; save the array as uint8, int32, int64, float32 "

@@ -4,7 +4,8 @@
 //   then a Python dict literal {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, then the values.
 //
 // Read: bool, int8/16/32/64, uint8/16/32 and float16/32/64 of either byte order and memory order. Unsigned types that
-// tensors lack widen to the next signed one. Written: version 1.0, little-endian, C order.
+// tensors lack widen to the next signed one. A single text ('|S3') is read as its bytes. Written: version 1.0,
+// little-endian, C order.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -11,6 +11,7 @@
 #include "harmonium/data/formats/npy.h"
 #include "harmonium/data/formats/npz.h"
 #include "harmonium/data/formats/png.h"
+#include "harmonium/data/formats/sparse.h"
 #include "harmonium/data/formats/text_table.h"
 
 namespace harmonium {
@@ -25,8 +26,17 @@ at::Tensor integer_labels(const at::Tensor& array, std::int64_t rows) {
   return labels.to(flat.scalar_type()).eq(flat).all().item<bool>() ? labels : at::Tensor();
 }
 
+// One sparse matrix in place of the arrays it was stored as.
+NamedTensors with_dense_matrix(const NamedTensors& arrays, const std::string& where) {
+  if (!is_sparse_matrix(arrays)) return arrays;
+  NamedTensors result = {{"data", dense_matrix(arrays, where)}};
+  for (const auto& [name, array] : arrays)
+    if (name == "labels" || name == "label" || name == "y" || name == "target") result.emplace_back(name, array);
+  return result;
+}
+
 Dataset dataset_from_npz(std::string_view bytes, const std::string& where, const ReadOptions& options) {
-  const NamedTensors arrays = parse_npz(bytes, where);
+  const NamedTensors arrays = with_dense_matrix(parse_npz(bytes, where), where);
   std::vector<ArrayInfo> infos;
   for (const auto& [name, array] : arrays) infos.push_back({name, "", array.sizes().vec()});
   const std::size_t chosen = choose_array(infos, options.array, where);

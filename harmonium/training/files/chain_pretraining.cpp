@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 // The stream of the run's seed that belongs to pretraining (those of training are in run.cpp).
 constexpr std::uint64_t pretraining_stream = 5;
 
-RunConfig chain_stage(const RunConfig& config, const std::pair<std::string, std::string>& layers, std::size_t stage) {
+}  // namespace
+
+RunConfig chain_stage_config(const RunConfig& config, std::size_t stage) {
+  const auto layers = pretraining_rbms(chain_specs(config)).at(stage);
   RunConfig result = config;
   result.model = "rbm";
   result.layers = "none";
@@ -46,8 +49,6 @@ RunConfig chain_stage(const RunConfig& config, const std::pair<std::string, std:
   return result;
 }
 
-}  // namespace
-
 Rates joint_rates(const RunConfig& config) {
   const Rates usual = default_rates(config.optimizer);
   if (config.optimizer != "fang") return usual;
@@ -70,12 +71,11 @@ RunResult pretrain_chain(BoltzmannMachine& machine, const fs::path& folder, cons
   fs::create_directories(folder, failure);
   if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
   write_file_atomically(folder / "config.toml", config_text(config));
-  const auto layers = pretraining_rbms(chain_specs(config));
   RunHooks quiet = hooks;
   quiet.snapshot = RunHooks().snapshot;
   const Stages stages{
-      .count = layers.size(),
-      .config = [&](std::size_t stage) { return chain_stage(config, layers[stage], stage); },
+      .count = pretraining_rbms(chain_specs(config)).size(),
+      .config = [&](std::size_t stage) { return chain_stage_config(config, stage); },
       .encode = [](const fs::path& place, const RunData& seen) { return encode_data(read_model(place).machine, seen); },
       .updates = config.pretrain_updates};
   const fs::path place = folder / "pretraining";

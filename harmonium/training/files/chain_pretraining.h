@@ -9,6 +9,9 @@
 
 namespace harmonium {
 
+// The configuration of stage `stage` (from 0), resolved.
+[[nodiscard]] RunConfig chain_stage_config(const RunConfig& config, std::size_t stage);
+
 // Rates of the joint training where none are given. The more hidden units move together, the shorter the steps of fang
 // that leave what the RBMs have learnt in place.
 [[nodiscard]] Rates joint_rates(const RunConfig& config);

@@ -90,6 +90,7 @@ Model unpack_machine(const TensorFile& file, const json& structure, const std::s
 }
 
 std::string machine_prefix(std::size_t place) { return format("machine{}/", place + 1); }
+std::string recognition_prefix(std::size_t place) { return format("recognition{}/", place + 1); }
 
 Model from_safetensors(std::string_view bytes, const std::string& where) {
   const TensorFile file = parse_safetensors(bytes, where);
@@ -117,13 +118,19 @@ bool describes_stack(const ModelHeader& header) {
 
 }  // namespace
 
-void write_model(const std::filesystem::path& path, const Model& model) {
+std::string encode_model(const Model& model) {
   TensorFile file;
   pack_machine(file, model, "");
   set_header(
       file,
       {.kind = model.kind, .structure = describe_structure(model.machine), .image = model.image, .notes = model.notes});
-  write_safetensors(path, file);
+  return encode_safetensors(file);
+}
+
+Model decode_model(std::string_view bytes, const std::string& where) { return from_safetensors(bytes, where); }
+
+void write_model(const std::filesystem::path& path, const Model& model) {
+  write_file_atomically(path, encode_model(model));
 }
 
 Model read_model(const std::filesystem::path& path) {
@@ -133,27 +140,40 @@ Model read_model(const std::filesystem::path& path) {
   return from_safetensors(bytes, source.string());
 }
 
-MachineStack StackModel::stack() const {
-  MachineStack stack;
-  for (const Model& each : machines) stack.push_back(each.machine);
-  return stack;
+BeliefNet StackModel::net() const {
+  MachineStack down;
+  for (const Model& each : machines) down.push_back(each.machine);
+  return {std::move(down), recognition};
 }
 
-void write_stack(const std::filesystem::path& path, const StackModel& model) {
+std::string encode_stack(const StackModel& model) {
+  const BeliefNet net = model.net();
+  if (!net.tied) require_belief_net(net);
   TensorFile file;
   json structure;
   for (std::size_t i = 0; i < model.machines.size(); ++i) {
     pack_machine(file, model.machines[i], machine_prefix(i));
     structure["stack"].push_back(describe_structure(model.machines[i].machine));
   }
+  for (std::size_t i = 0; i < model.recognition.size(); ++i) {
+    pack_machine(file, {model.recognition[i]}, recognition_prefix(i));
+    structure["recognition"].push_back(describe_structure(model.recognition[i]));
+  }
   set_header(file, {.kind = model.kind, .structure = structure, .image = model.image, .notes = model.notes});
-  write_safetensors(path, file);
+  return encode_safetensors(file);
+}
+
+void write_stack(const std::filesystem::path& path, const StackModel& model) {
+  write_file_atomically(path, encode_stack(model));
 }
 
 StackModel read_stack_model(const std::filesystem::path& path) {
   const std::filesystem::path source = model_file_of(path);
-  const std::string where = source.string();
-  const TensorFile file = parse_safetensors(read_file(source), where);
+  return decode_stack(read_file(source), source.string());
+}
+
+StackModel decode_stack(std::string_view bytes, const std::string& where) {
+  const TensorFile file = parse_safetensors(bytes, where);
   ModelHeader header = get_header(file, where);
   require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
   StackModel model{.machines = {}, .kind = header.kind};
@@ -161,8 +181,15 @@ StackModel read_stack_model(const std::filesystem::path& path) {
   require(stack.is_array() && !stack.empty(), "{}: the description of the stack's machines is damaged", where);
   for (std::size_t i = 0; i < stack.size(); ++i)
     model.machines.push_back(unpack_machine(file, stack[i], machine_prefix(i), where));
+  if (header.structure.contains("recognition")) {
+    const json& recognition = header.structure.at("recognition");
+    require(recognition.is_array() && !recognition.empty(), "{}: the description of the stack's way up is damaged",
+            where);
+    for (std::size_t i = 0; i < recognition.size(); ++i)
+      model.recognition.push_back(unpack_machine(file, recognition[i], recognition_prefix(i), where).machine);
+  }
   try {
-    require_stack(model.stack());
+    require_belief_net(model.net());
   } catch (const Error& error) {
     fail("{}: {}", where, error.what());
   }

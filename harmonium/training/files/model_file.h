@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harmonium/data/dataset.h"
@@ -28,20 +29,28 @@ void write_model(const std::filesystem::path& path, const Model& model);
 // `path` is a run folder (its model.safetensors), a .safetensors file of ours, or an .npz with W (visible × hidden),
 // visible_bias and hidden_bias, read as a binary RBM. What it is is told by its content.
 [[nodiscard]] Model read_model(const std::filesystem::path& path);
+// The bytes of such a file, and back; `where` names them in messages.
+[[nodiscard]] std::string encode_model(const Model& model);
+[[nodiscard]] Model decode_model(std::string_view bytes, const std::string& where);
 
 // A stack of machines (models/belief_net.h) on disk: the same for each of them in one file, tensors named
-// "machine1/visible.bias", … from the bottom up.
+// "machine1/visible.bias", … from the bottom up, and "recognition1/…" where the way up has weights of its own.
 struct StackModel {
   std::vector<Model> machines;  // their notes and pictures are not kept
   std::string kind = "dbn";     // or "classification_dbn"
   std::optional<ImageShape> image = std::nullopt;
   std::map<std::string, std::string> notes = {};
+  MachineStack recognition = {};  // machines of the way up for all but the top one; empty: the same as downwards
 
-  [[nodiscard]] MachineStack stack() const;
+  [[nodiscard]] BeliefNet net() const;
+  // The machines that lead from the data up.
+  [[nodiscard]] MachineStack stack() const { return net().up; }
 };
 
 void write_stack(const std::filesystem::path& path, const StackModel& model);
 [[nodiscard]] StackModel read_stack_model(const std::filesystem::path& path);
+[[nodiscard]] std::string encode_stack(const StackModel& model);
+[[nodiscard]] StackModel decode_stack(std::string_view bytes, const std::string& where);
 // Whether that is the file of a stack; fails where it is the file of no model.
 [[nodiscard]] bool is_stack_file(const std::filesystem::path& path);
 

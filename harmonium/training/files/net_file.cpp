@@ -17,6 +17,7 @@ json net_structure(const FeedForward& net) {
     structure["net"].push_back(
         {{"inputs", layer.inputs}, {"outputs", layer.outputs}, {"activation", to_string(layer.activation)}});
   if (net.code()) structure["code"] = *net.code() + 1;
+  if (net.input_form() != InputForm::as_given) structure["input"] = to_string(net.input_form());
   return structure;
 }
 
@@ -40,7 +41,9 @@ FeedForward parse_net(const json& structure, const std::string& where) {
               "{}: the code is said to be in layer {} of {}", where, place, layers.size());
       code = static_cast<std::size_t>(place - 1);
     }
-    return FeedForward(std::move(layers), code);
+    FeedForward net(std::move(layers), code);
+    if (structure.contains("input")) net.set_input_form(parse_input_form(structure.at("input")));
+    return net;
   } catch (const json::exception& error) {
     fail("{}: the description of the net's layers is damaged ({})", where, error.what());
   }

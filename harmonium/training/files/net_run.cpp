@@ -22,6 +22,12 @@ namespace {
 enum : std::uint64_t { net_initial_stream = 1, net_batch_stream = 2, net_update_stream = 3 };
 
 bool is_classifier(const RunConfig& config) { return config.model == "mlp"; }
+bool takes_counts(const RunConfig& config) { return config.visible.starts_with("counts"); }
+
+Activation output_of(const RunConfig& config) {
+  if (takes_counts(config)) return Activation::softmax;
+  return config.visible.starts_with("gaussian") ? Activation::linear : Activation::logistic;
+}
 
 std::vector<std::int64_t> parse_widths(const std::string& layers) {
   std::vector<std::int64_t> widths;
@@ -62,7 +68,8 @@ std::int64_t count_classes(const RunConfig& config, const RunData& data) {
 
 void check_inputs(const Dataset& data, const RunConfig& config) {
   // A classifier takes any numbers; an autoencoder has to give back what it takes.
-  const auto unit = make_unit(is_classifier(config) ? format("gaussian:{}", data.columns()) : config.visible);
+  const auto unit = make_unit(is_classifier(config) && !takes_counts(config) ? format("gaussian:{}", data.columns())
+                                                                             : config.visible);
   require(unit->width() == data.columns(), "{} has {} columns, but --visible {} asks for {}", data.name, data.columns(),
           config.visible, unit->width());
   constexpr std::int64_t rows_at_once = 20'000;
@@ -128,6 +135,7 @@ class NetRun final : public Trainee {
     if (valid) metrics["validation_loss"] = errors.loss;
     if (errors.misclassified) metrics["classification_error"] = *errors.misclassified;
     if (errors.squared) metrics["reconstruction_error"] = *errors.squared;
+    if (errors.perplexity) metrics["perplexity"] = *errors.perplexity;
     if (tuning_.gradient_norm() > 0) metrics["gradient_norm"] = tuning_.gradient_norm();
     metrics["epoch"] = tuning_.epoch();
     if (config_.keep == "best")
@@ -233,12 +241,20 @@ void resolve_net(RunConfig& config) {
   require(parse_activation(config.activation) != Activation::softmax,
           "--activation softmax: hidden layers may be logistic, relu or linear");
   const bool real = config.visible.starts_with("gaussian");
-  require(is_classifier(config) || real || config.visible.starts_with("bernoulli"),
-          "--visible {}: an autoencoder gives back bernoulli or gaussian values", config.visible);
-  if (config.loss == "auto") config.loss = is_classifier(config) ? "cross_entropy" : real ? "squared" : "bernoulli";
+  require(is_classifier(config) || real || takes_counts(config) || config.visible.starts_with("bernoulli"),
+          "--visible {}: an autoencoder gives back bernoulli or gaussian values, or word counts", config.visible);
+  if (config.loss == "auto")
+    config.loss = is_classifier(config)  ? "cross_entropy"
+                  : takes_counts(config) ? "multinomial"
+                  : real                 ? "squared"
+                                         : "bernoulli";
   require((parse_loss(config.loss) == Loss::cross_entropy) == is_classifier(config),
-          "--loss {} does not go with --model {}: a classifier has cross_entropy, an autoencoder bernoulli or squared",
+          "--loss {} does not go with --model {}: a classifier has cross_entropy, an autoencoder bernoulli, squared or "
+          "multinomial",
           config.loss, config.model);
+  require(is_classifier(config) || (config.loss == "multinomial") == takes_counts(config),
+          "--loss {} with --visible {}: multinomial is the loss of word counts (--visible counts), and the only one",
+          config.loss, config.visible);
   require(config.loss != "bernoulli" || !real, "--loss bernoulli needs --visible bernoulli; for real values: squared");
   if (config.optimizer == "auto") config.optimizer = "adam";
   require(config.optimizer == "adam" || config.optimizer == "sgd",
@@ -289,10 +305,9 @@ NetModel initial_net(const RunConfig& config, const RunData& data) {
   const std::vector<std::int64_t> widths = parse_widths(config.layers);
   const Key key = Key(config.seed).fold_in(net_initial_stream);
   const Activation hidden = parse_activation(config.activation);
-  const Activation output = config.visible.starts_with("gaussian") ? Activation::linear : Activation::logistic;
-  NetModel model{.net = is_classifier(config)
-                            ? make_classifier(inputs, widths, classes, hidden)
-                            : make_autoencoder(inputs, widths, hidden, output, parse_activation(config.code)),
+  NetModel model{.net = is_classifier(config) ? make_classifier(inputs, widths, classes, hidden)
+                                              : make_autoencoder(inputs, widths, hidden, output_of(config),
+                                                                 parse_activation(config.code)),
                  .kind = config.model,
                  .image = data.train.image};
   if (config.pretrain != "none") model.notes["start"] = "layers pretrained by " + config.pretrain;
@@ -304,8 +319,14 @@ NetModel initial_net(const RunConfig& config, const RunData& data) {
             data.train.name, inputs, config.start, stack.front().unit(0).width());
     require(widths_text(stack) == config.layers, "--layers {}: the hidden layers of {} are {}", config.layers,
             config.start, widths_text(stack));
-    model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(stack);
+    // A belief net that was trained as a whole has another way down than up.
+    const BeliefNet both_ways = is_stack_file(config.start) ? read_stack_model(config.start).net() : BeliefNet(stack);
+    model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(both_ways);
     model.notes["start"] = "unrolled from " + config.start;
+  }
+  if (takes_counts(config)) {
+    if (config.start != "none") take_shares(model.net, mean_length(data.train));
+    model.net.set_input_form(InputForm::shares);
   }
   model.notes.insert({{"data", config.data},
                       {"binarization", to_string(data.binarization)},

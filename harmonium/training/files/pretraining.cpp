@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/models/unrolling.h"
 #include "harmonium/training/files/chain_pretraining.h"
+#include "harmonium/training/files/counts_rates.h"
 #include "harmonium/training/files/net_file.h"
 #include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/files/stages.h"
@@ -76,8 +77,14 @@ RunConfig deep_machine_config(const RunConfig& config, const RunData& data) {
 
 // Upper stages learn from means as they are. Natural gradients take Gaussian hidden units too far too fast, and so do
 // chains that wander off with them.
-RunConfig machine_config(const RunConfig& stack, std::size_t stage) {
+RunConfig machine_config(const RunConfig& stack, std::size_t stage, const RunData& data) {
   RunConfig result = stage_config(stack, stage);
+  if (result.visible.starts_with("counts")) {
+    result.gradient = "cd";
+    result.optimizer = "centering";
+    result.rate_bias = result.rate_weights = counts_rates(mean_length(data.train), result.hidden).weights;
+    return result;
+  }
   if (!result.hidden.starts_with("gaussian")) return result;
   constexpr double small_rate = 0.01;
   result.gradient = "cd";
@@ -179,7 +186,7 @@ RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const 
                       .config =
                           [&](std::size_t stage) {
                             if (together) return stack;
-                            return machines ? machine_config(stack, stage) : single_layer_config(config, stage);
+                            return machines ? machine_config(stack, stage, data) : single_layer_config(config, stage);
                           },
                       .encode =
                           [&](const std::filesystem::path& left, const RunData& seen) {
@@ -201,6 +208,7 @@ RunResult pretrain(FeedForward& net, const std::filesystem::path& folder, const 
   if (together) trained = stack_of_chain(trained.front());
   const FeedForward source = config.model == "mlp" ? unroll_encoder(trained) : unroll_autoencoder(trained);
   for (std::size_t i = 0; i < source.layers().size(); ++i) copy_layer(net, i, source, i);
+  if (net.input_form() == InputForm::shares) take_shares(net, mean_length(data.train));
   return result;
 }
 

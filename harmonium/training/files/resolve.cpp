@@ -7,10 +7,12 @@
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/training/files/chain_pretraining.h"
+#include "harmonium/training/files/counts_rates.h"
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run.h"
 #include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/files/stack_run.h"
+#include "harmonium/training/files/up_down_run.h"
 
 namespace harmonium {
 
@@ -141,19 +143,41 @@ void check_numbers(const RunConfig& config) {
           config.seed);
 }
 
+bool is_counts(const std::string& visible) { return visible.starts_with("counts"); }
+
+// Documents: what is known of every row is its length, so chains start at data, and values are nothing but counts.
+void resolve_counts(RunConfig& config, RunData& data) {
+  if (config.gradient == "auto") config.gradient = is_counts(config.visible) && !trains_net(config) ? "cd" : "pcd";
+  if (!is_counts(config.visible)) return;
+  const std::vector<std::string> known = {"rbm", "classification_rbm", "mlp", "autoencoder"};
+  require(std::ranges::find(known, config.model) != known.end(),
+          "--model {} does not take word counts (--visible {}); there are: rbm, classification_rbm, mlp, autoencoder",
+          config.model, config.visible);
+  require(trains_net(config) || config.gradient == "cd" || config.gradient == "mf_cd",
+          "--gradient {} makes up rows of its own, and how many words a document has is no part of a model of word "
+          "counts; use cd or mf_cd, which start at documents",
+          config.gradient);
+  require(config.binarize == "auto" || config.binarize == "none", "--binarize {}: word counts stay as they are",
+          config.binarize);
+  require(config.shrink == 0, "--shrink {}: word counts stay as they are", config.shrink);
+  require(config.track == "none", "--track {}: log-likelihoods of word counts depend on lengths, and are not tracked",
+          config.track);
+  data.train = as_counts(data.train);
+  if (data.valid.rows() > 0) data.valid = as_counts(data.valid);
+}
+
 void resolve_optimizer(RunConfig& config) {
   // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
   if (config.optimizer == "auto")
-    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd"
+    config.optimizer = config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd" ||
+                               is_counts(config.visible)
                            ? "centering"
                            : "fang";
   require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
           "unknown optimizer '{}'; there are: auto, {}", config.optimizer, names_of(metrics()));
 }
 
-}  // namespace
-
-RunData resolve(RunConfig& config) {
+void check_names(const RunConfig& config) {
   const std::vector<std::string> models = {"rbm", "classification_rbm", "mrf", "semi_restricted",   "dbm",
                                            "mlp", "autoencoder",        "dbn", "classification_dbn"};
   require(std::ranges::find(models, config.model) != models.end(),
@@ -165,11 +189,23 @@ RunData resolve(RunConfig& config) {
   require(config.objective == "generative" || config.model == "classification_rbm",
           "--objective {} is about labels, and --model {} has none; add --model classification_rbm", config.objective,
           config.model);
+}
+
+}  // namespace
+
+RunData resolve(RunConfig& config) {
+  check_names(config);
   const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
   RunData data;
   data.train = open_dataset(config.data, options);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
   if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  resolve(config, data);
+  return data;
+}
+
+void resolve(RunConfig& config, RunData& data) {
+  check_names(config);
   if (config.keep == "auto") config.keep = trains_net(config) && data.valid.rows() > 0 ? "best" : "last";
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "--keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
@@ -177,7 +213,9 @@ RunData resolve(RunConfig& config) {
           config.valid, config.data, config.data.substr(0, config.data.find(':')));
 
   const std::int64_t columns = data.train.columns();
-  if (config.visible == "auto" || config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
+  if (config.visible == "auto") config.visible = data.train.counts ? "counts" : "bernoulli";
+  if (config.visible == "counts") config.visible = format("counts:{}", columns);
+  if (config.visible == "bernoulli") config.visible = format("bernoulli:{}", columns);
   if (config.visible == "gaussian") config.visible = format("gaussian:{}", columns);
   if (config.visible.starts_with("softmax:") && config.visible.find('x', 8) == std::string::npos) {
     const std::int64_t states = std::atoll(config.visible.c_str() + 8);
@@ -185,6 +223,7 @@ RunData resolve(RunConfig& config) {
             config.visible, columns);
     config.visible = format("softmax:{}x{}", columns / states, states);
   }
+  resolve_counts(config, data);
   if (config.model == "mrf") config.hidden = "none";
   resolve_layers(config);
   if (trains_net(config) && config.binarize == "auto") config.binarize = "none";
@@ -192,13 +231,14 @@ RunData resolve(RunConfig& config) {
 
   if (trains_net(config)) {
     resolve_net(config);
-  } else {
+  } else if (!tunes_stack(config)) {
     require_no_net_options(config);
     resolve_optimizer(config);
   }
   if (config.rate_bias == 0 || config.rate_weights == 0) {
-    const Rates rates =
-        config.pretrain == "none" ? default_rates(config.optimizer, config.objective) : joint_rates(config);
+    const Rates rates = is_counts(config.visible)   ? counts_rates(mean_length(data.train), config.hidden)
+                        : config.pretrain != "none" ? joint_rates(config)
+                                                    : default_rates(config.optimizer, config.objective);
     if (config.rate_bias == 0) config.rate_bias = rates.bias;
     if (config.rate_weights == 0) config.rate_weights = rates.weights;
   }
@@ -209,7 +249,6 @@ RunData resolve(RunConfig& config) {
   if (config.particles == 0)
     config.particles = config.model == "dbm" ? std::max(config.batch, least_of_deep) : config.batch;
   if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
-  return data;
 }
 
 }  // namespace harmonium

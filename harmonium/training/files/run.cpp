@@ -1,7 +1,6 @@
 #include "harmonium/training/files/run.h"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -12,65 +11,18 @@
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/models/pretrained_chain.h"
-#include "harmonium/training/best_model.h"
-#include "harmonium/training/classification_error.h"
 #include "harmonium/training/files/chain_pretraining.h"
 #include "harmonium/training/files/checkpoint.h"
+#include "harmonium/training/files/machine_run.h"
 #include "harmonium/training/files/net_run.h"
 #include "harmonium/training/files/run_loop.h"
-#include "harmonium/training/files/snapshots.h"
 #include "harmonium/training/files/stack_run.h"
-#include "harmonium/training/monitor.h"
-#include "harmonium/training/trainer.h"
 
 namespace harmonium {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t classes_of(const RunConfig& config, const Dataset& train) {
-  if (!knows_labels(config)) return 0;
-  require(train.labels.defined(), "{}: {} needs labels, and the data have none", train.name,
-          config.labels == "top" ? "--labels top" : "a classification_rbm");
-  return train.labels.max().item<std::int64_t>() + 1;
-}
-
-// Streams of the run's seed, by purpose.
-enum : std::uint64_t { initial_stream = 1, batch_stream = 2, update_stream = 3, monitor_stream = 4 };
-
-// `chains` are what a negative phase would have saved; empty: it begins as it does.
-Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
-                     const NamedTensors& chains = {}) {
-  const Key key(config.seed);
-  BatchStream batches(data.train,
-                      {.batch = config.batch,
-                       .binarization = data.binarization,
-                       .shrink = config.shrink,
-                       .classes = classes_of(config, data.train)},
-                      key.fold_in(batch_stream), machine.device());
-  auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
-                                                              .sweeps_final = config.sweeps_final,
-                                                              .particles = config.particles,
-                                                              .rungs = config.rungs,
-                                                              .fast_rate = config.fast_rate,
-                                                              .fast_decay = config.fast_decay});
-  if (!chains.empty()) negative_phase->restore(chains);
-  negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
-  auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
-  const StepOptions step{.rate_bias = config.rate_bias,
-                         .rate_weights = config.rate_weights,
-                         .schedule = parse_schedule(config.schedule),
-                         .schedule_tau = config.schedule_tau,
-                         .momentum = config.momentum,
-                         .weight_decay = config.weight_decay,
-                         .weight_decay_l1 = config.weight_decay_l1};
-  const TrainerOptions options{.updates = config.updates,
-                               .averaging = config.averaging,
-                               .seed = key.fold_in(update_stream).bits(),
-                               .sparsity = {.target = config.sparsity_target, .cost = config.sparsity_cost}};
-  return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
-}
 
 bool is_deep(const RunConfig& config) { return config.model == "dbm"; }
 bool has_hidden(const RunConfig& config) { return config.model != "mrf" && !is_deep(config); }
@@ -92,17 +44,6 @@ BoltzmannMachine make_machine(const RunConfig& config, std::int64_t classes) {
 }
 
 // Fails naming the flag and what it was given.
-// Looked at in pieces, because as floats the whole table may not fit in memory.
-void check_values(const Dataset& data, const Unit& visible) {
-  constexpr std::int64_t rows_at_once = 20'000;
-  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
-    const std::string complaint =
-        visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
-    require(complaint.empty(), "{}{}: {}. Use --visible gaussian for real values, or scale the data", data.name,
-            first == 0 ? "" : format(", counted from row {}", first), complaint);
-  }
-}
-
 void check_keep_best(const RunConfig& config, const RunData& data) {
   require(knows_labels(config),
           "--keep best chooses by classification error; it needs --model classification_rbm, or --labels top");
@@ -113,6 +54,17 @@ void check_keep_best(const RunConfig& config, const RunData& data) {
 }
 
 }  // namespace
+
+// Looked at in pieces, because as floats the whole table may not fit in memory.
+void check_values(const Dataset& data, const Unit& visible) {
+  constexpr std::int64_t rows_at_once = 20'000;
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const std::string complaint =
+        visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    require(complaint.empty(), "{}{}: {}. Use --visible gaussian for real values, or scale the data", data.name,
+            first == 0 ? "" : format(", counted from row {}", first), complaint);
+  }
+}
 
 void check_unit(const char* flag, const std::string& given, const std::string& spec) {
   try {
@@ -158,7 +110,7 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   if (has_hidden(config)) check_unit("--hidden", config.hidden, unit_spec(config.hidden));
   if (is_deep(config))
     for (const std::string& spec : chain_specs(config)) check_unit("--layers", config.layers, spec);
-  const std::int64_t classes = classes_of(config, data.train);
+  const std::int64_t classes = label_classes(config, data);
   Model model{make_machine(config, classes)};
   const Unit& visible = model.machine.unit(0);
   require(visible.width() == data.train.columns(), "{} has {} columns, but --visible {} asks for {}", data.train.name,
@@ -176,7 +128,7 @@ Model initial_model(const RunConfig& config, const RunData& data) {
   model.data_moments.push_back(visible.moments(sample, {}));
   if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
   if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
-  initialize(model.machine, Key(config.seed).fold_in(initial_stream), config.initial_weights, model.data_moments);
+  initialize(model.machine, Key(config.seed).fold_in(run_streams::initial), config.initial_weights, model.data_moments);
   model.kind = config.model;
   model.image = data.train.image;
   model.notes = {{"data", config.data},
@@ -199,7 +151,13 @@ void check_config(const RunConfig& config, const RunData& data) {
     check_stack_config(config, data);
     return;
   }
-  const BoltzmannMachine machine = initial_model(config, data).machine;
+  check_config(config, data, initial_model(config, data));
+}
+
+void check_config(const RunConfig& config, const RunData& data, const Model& initial) {
+  (void)find_device(config.device);
+  (void)parse_precision(config.precision);
+  const BoltzmannMachine& machine = initial.machine;
   require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
           "--gradient exact visits every state of the smaller side, at most 2^{} of them: with --visible {} and "
           "--{} {} there are more; use fewer units, or --gradient pcd",
@@ -236,78 +194,6 @@ void check_config(const RunConfig& config, const RunData& data) {
   if (config.keep == "best") check_keep_best(config, data);
   (void)make_trainer(config, data, machine);  // finds what else is wrong
 }
-
-namespace {
-
-// A Boltzmann machine under training, as the loop sees it.
-class MachineRun final : public Trainee {
- public:
-  MachineRun(const RunConfig& config, const RunData& data, Model model, const NamedTensors& chains)
-      : model_(std::move(model)),
-        trainer_(make_trainer(config, data, model_.machine.to(find_device(config.device)), chains)),
-        monitor_(data.train, data.valid, data.binarization, classes_of(config, data.train),
-                 Key(config.seed).fold_in(monitor_stream).bits()) {
-    // The monitor's few hundred rows would choose by luck.
-    if (config.keep == "best") all_valid_.emplace(data.valid, data.binarization);
-    valid_rows_ = data.valid.rows();
-  }
-
-  void step() override { trainer_.step(); }
-  [[nodiscard]] std::int64_t update() const override { return trainer_.update(); }
-  [[nodiscard]] bool finished() const override { return trainer_.finished(); }
-  void check() const override { trainer_.check(); }
-  void wait() const override { trainer_.wait(); }
-  [[nodiscard]] std::vector<std::string> take_notes() override { return trainer_.take_notes(); }
-
-  [[nodiscard]] std::map<std::string, double> measure() override {
-    std::map<std::string, double> metrics = monitor_.measure(trainer_.averaged());
-    if (all_valid_) {
-      metrics["classification_error"] = all_valid_->measure(trainer_.averaged());
-      best_.observe(trainer_.averaged().parameters(), metrics["classification_error"], trainer_.update());
-    }
-    if (trainer_.update() > 0) metrics["gradient_norm"] = trainer_.gradient_norm();
-    metrics["epoch"] = trainer_.epoch();
-    return metrics;
-  }
-
-  [[nodiscard]] NamedTensors state() const override {
-    NamedTensors tensors = trainer_.state();
-    for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
-    return tensors;
-  }
-  void restore(std::int64_t update, const NamedTensors& tensors) override {
-    trainer_.restore(update, tensors);
-    best_.restore(tensors, trainer_.machine().parameters());
-  }
-
-  fs::path keep_snapshot(const fs::path& folder, double seconds) override {
-    Model snapshot = model_;
-    snapshot.machine = trainer_.averaged();
-    return write_snapshot(folder, snapshot, trainer_.update(), seconds);
-  }
-  std::int64_t write_final(const fs::path& file, const RunHooks& hooks) override {
-    const std::int64_t kept = best_.empty() ? trainer_.update() : best_.update();
-    model_.machine = trainer_.averaged();
-    model_.notes["updates"] = std::to_string(kept);
-    if (!best_.empty()) {
-      model_.machine = model_.machine.with_parameters(best_.parameters());
-      hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified", kept,
-                           100 * best_.error(), valid_rows_));
-    }
-    write_model(file, model_);
-    return kept;
-  }
-
- private:
-  Model model_;
-  Trainer trainer_;
-  Monitor monitor_;
-  std::optional<ClassificationError> all_valid_;
-  std::int64_t valid_rows_ = 0;
-  BestModel best_;
-};
-
-}  // namespace
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
                        const RunData& data, const RunHooks& hooks) {

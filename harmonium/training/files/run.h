@@ -41,6 +41,7 @@ struct RunResult {
 struct RunData {
   Dataset train, valid;  // valid may have no rows
   Binarization binarization = Binarization::none;
+  std::int64_t classes = 0;  // of the labels; 0: as many as the training data have
 };
 
 // How a configuration is written to config.toml.
@@ -48,6 +49,8 @@ using ConfigText = std::function<std::string(const RunConfig&)>;
 
 // Opens the data and replaces every "auto" and zero in the configuration by what it stands for.
 [[nodiscard]] RunData resolve(RunConfig& config);
+// The same for data that are open already: what config says of data are names, and of `data` binarization is filled in.
+void resolve(RunConfig& config, RunData& data);
 
 // Visible and hidden layers of a deep machine as unit types, from the bottom up.
 [[nodiscard]] std::vector<std::string> chain_specs(const RunConfig& config);
@@ -60,12 +63,17 @@ void check_unit(const char* flag, const std::string& given, const std::string& s
 // Multiplications in one update, roughly: what decides whether threads are worth their while.
 [[nodiscard]] double products_per_update(const RunConfig& config);
 
+// Fails, naming the row, where a value is none that the units can have.
+void check_values(const Dataset& data, const Unit& visible);
+
 // A machine with initial parameters, as the configuration describes it.
 [[nodiscard]] Model initial_model(const RunConfig& config, const RunData& data);
 
 // Fails where the configuration asks for something that does not exist, makes no sense or would take too long, so that
 // a mistake shows before anything is written. `config` must be resolved.
 void check_config(const RunConfig& config, const RunData& data);
+// The same for a machine whose initial_model() is at hand already.
+void check_config(const RunConfig& config, const RunData& data, const Model& initial);
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
 // `config` must be resolved.

@@ -6,6 +6,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/files/stages.h"
+#include "harmonium/training/files/up_down_run.h"
 #include "harmonium/training/net_error.h"
 #include "harmonium/units/bernoulli.h"
 #include "harmonium/units/gaussian.h"
@@ -46,7 +47,17 @@ bool trains_stack(const RunConfig& config) { return config.model == "dbn" || con
 
 std::size_t count_stages(const RunConfig& config) { return stage_units(config).size(); }
 
+std::string layers_text(const MachineStack& stack) {
+  std::string text;
+  for (const BoltzmannMachine& machine : stack) {
+    const std::string spec = machine.unit(machine.hidden().front()).spec(), bits = "bernoulli:";
+    text += (text.empty() ? "" : ",") + (spec.starts_with(bits) ? spec.substr(bits.size()) : spec);
+  }
+  return text;
+}
+
 void resolve_stack(RunConfig& config) {
+  if (tunes_stack(config)) resolve_up_down(config);
   require(config.layers != "none" && !config.layers.empty(),
           "--model {} needs --layers: its hidden layers from the bottom up, such as 500,500,2000", config.model);
   require(config.hidden == RunConfig().hidden || config.hidden == "none",
@@ -92,6 +103,10 @@ RunData encode_data(const BoltzmannMachine& machine, const RunData& data) {
 }
 
 void check_stack_config(const RunConfig& config, const RunData& data) {
+  if (tunes_stack(config)) {
+    check_up_down_config(config, data);
+    return;
+  }
   // A rehearsal: all stages on a few rows, each machine as it begins.
   constexpr std::int64_t few_rows = 200;
   RunData seen = data;
@@ -105,6 +120,7 @@ void check_stack_config(const RunConfig& config, const RunData& data) {
 
 RunResult run_stack_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,
                              const RunData& data, const RunHooks& hooks) {
+  if (tunes_stack(config)) return run_up_down(folder, config, config_text, data, hooks);
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));

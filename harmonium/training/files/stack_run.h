@@ -3,7 +3,8 @@
 //
 // Stage l is an ordinary run in the sub-folder layer-l: an RBM on the data as the machines below see them, hidden means
 // given hidden means. Where those are probabilities, every update draws its batch from them, as it does with gray
-// values. Stages go on as files/stages.h says; model.safetensors of the run is the whole stack.
+// values. Stages go on as files/stages.h says; model.safetensors of the run is the whole stack. With --start or
+// --pretrain a stack that was trained so is trained on by up–down (files/up_down_run.h).
 #pragma once
 
 #include "harmonium/training/files/run.h"
@@ -11,6 +12,9 @@
 namespace harmonium {
 
 [[nodiscard]] bool trains_stack(const RunConfig& config);
+
+// The stack's hidden layers from the bottom up, as --layers has them.
+[[nodiscard]] std::string layers_text(const MachineStack& stack);
 
 // Checks --layers and what cannot be asked of a stack.
 void resolve_stack(RunConfig& config);

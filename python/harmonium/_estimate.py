@@ -1,0 +1,52 @@
+"""A number that says what it is."""
+
+from dataclasses import dataclass, replace
+from typing import Optional, Tuple
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A log-likelihood (or log Z) in nats: its value, a 95 % interval, what kind of statement it is, and how it was got.
+
+    kind is "exact", "estimate", "lower bound", "upper bound", "estimated lower bound" or "unbiased estimate" (of Z).
+    `verdict` says in words what can be trusted, where there is something to say; `log_z` is the log of the
+    partition function it rests on, `lower` a bound on the log-likelihood (RAISE) and `upper_log_z` one on log Z, where
+    they were found on the way.
+    """
+
+    value: float
+    interval: Tuple[float, float]
+    kind: str
+    method: str
+    n: int = 0
+    binarization: str = ""
+    verdict: str = ""
+    log_z: Optional["Estimate"] = None
+    lower: Optional["Estimate"] = None
+    upper_log_z: Optional["Estimate"] = None
+
+    def __float__(self):
+        return self.value
+
+    def __str__(self):
+        if self.kind == "exact":
+            return f"{self.value:.6f} nats, exact"
+        low, high = self.interval
+        return f"{self.value:.3f} nats [{low:.3f}, {high:.3f}], {self.kind}"
+
+    @classmethod
+    def _of(cls, found):
+        """From what the engine says."""
+        found = dict(found)
+        log_z = found.pop("log_z", None)
+        upper_log_z = found.pop("upper_log_z", None)
+        lower = found.pop("lower", None)
+        self = cls(**found)
+        parts = {}
+        if log_z is not None:
+            parts["log_z"] = cls(**log_z)
+        if upper_log_z is not None:
+            parts["upper_log_z"] = cls(**upper_log_z)
+        if lower is not None:
+            parts["lower"] = cls(**lower)
+        return replace(self, **parts)

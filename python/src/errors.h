@@ -1,0 +1,15 @@
+// Our errors as Python's: Error is a ValueError, RunFailure a RuntimeError, both with our messages.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+namespace harmonium::python {
+
+// Flags of the tool by the names that parameters have here: "--rate-weights" is rate_weights.
+[[nodiscard]] std::string in_python_words(const std::string& message);
+
+void add_errors(pybind11::module_& module);
+
+}  // namespace harmonium::python
