@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/training/files/json_lines.h"
 
 namespace harmonium {
 
@@ -121,27 +120,11 @@ void record_classification(const std::filesystem::path& folder, const Classifica
   std::vector<ClassificationResult> all = read_classifications(folder);
   std::erase_if(all, [&](const ClassificationResult& each) { return same_classification(each, result); });
   all.push_back(result);
-  std::string text;
-  for (const ClassificationResult& each : all) text += to_json(each).dump() + "\n";
-  write_file_atomically(classifications_path(folder), text);
+  write_json_lines(classifications_path(folder), all);
 }
 
 std::vector<ClassificationResult> read_classifications(const std::filesystem::path& folder) {
-  std::vector<ClassificationResult> all;
-  const std::filesystem::path path = classifications_path(folder);
-  if (!std::filesystem::exists(path)) return all;
-  std::istringstream lines(read_file(path));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) continue;
-    try {
-      all.push_back(classification_from_json(nlohmann::ordered_json::parse(line)));
-    } catch (const std::exception& error) {
-      fail("{}, line {}: {}; remove the file, and classify again", path.string(), number, error.what());
-    }
-  }
-  return all;
+  return read_json_lines(classifications_path(folder), classification_from_json, "remove the file, and classify again");
 }
 
 }  // namespace harmonium

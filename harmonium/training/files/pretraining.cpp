@@ -37,23 +37,13 @@ RunConfig common_stage(const RunConfig& config) {
 
 // A belief net with a layer for each of the net's. The code of an autoencoder is linear, its units Gaussian.
 RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
-  const RunConfig usual;
   RunConfig result = common_stage(config);
   result.model = "dbn";
   if (config.model == "autoencoder") {
     const std::size_t last = config.layers.rfind(',') == std::string::npos ? 0 : config.layers.rfind(',') + 1;
     result.layers = config.layers.substr(0, last) + "gaussian:" + config.layers.substr(last);
   }
-  result.optimizer = "fang";
-  // Larger than usual: layers are wanted soon, and the noise that is left is for what comes after.
-  result.rate_bias = 0.2;
-  result.rate_weights = 0.02;
-  result.schedule = usual.schedule;
-  result.momentum = usual.momentum;
-  result.weight_decay = usual.weight_decay;
-  result.weight_decay_l1 = usual.weight_decay_l1;
-  result.averaging = usual.averaging;
-  result.particles = config.batch;
+  learn_layers_soon(result);
   result.keep = "last";
   if (config.binarize == "none" && config.visible.starts_with("bernoulli") && !data.train.is_binary())
     result.binarize = "stochastic";
@@ -145,6 +135,20 @@ void copy_layer(FeedForward& net, std::size_t place, const FeedForward& source, 
 }
 
 }  // namespace
+
+void learn_layers_soon(RunConfig& config) {
+  const RunConfig usual;
+  config.optimizer = "fang";
+  // Larger than usual: layers are wanted soon, and the noise that is left is for what comes after.
+  config.rate_bias = 0.2;
+  config.rate_weights = 0.02;
+  config.schedule = usual.schedule;
+  config.momentum = usual.momentum;
+  config.weight_decay = usual.weight_decay;
+  config.weight_decay_l1 = usual.weight_decay_l1;
+  config.averaging = usual.averaging;
+  config.particles = config.batch;
+}
 
 void resolve_pretraining(RunConfig& config) {
   const std::vector<std::string> ways = {"none", "rbm", "dbm", "autoencoder", "supervised"};

@@ -1,9 +1,7 @@
 #include "harmonium/training/files/retrieval_result.h"
 
-#include <sstream>
-
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/training/files/json_lines.h"
 
 namespace harmonium {
 
@@ -60,27 +58,12 @@ void record_retrieval(const std::filesystem::path& folder, const RetrievalResult
   std::vector<RetrievalResult> all = read_retrievals(folder);
   std::erase_if(all, [&](const RetrievalResult& each) { return same_retrieval(each, result); });
   all.push_back(result);
-  std::string text;
-  for (const RetrievalResult& each : all) text += to_json(each).dump() + "\n";
-  write_file_atomically(retrievals_path(folder), text);
+  write_json_lines(retrievals_path(folder), all);
 }
 
 std::vector<RetrievalResult> read_retrievals(const std::filesystem::path& folder) {
-  std::vector<RetrievalResult> all;
-  const std::filesystem::path path = retrievals_path(folder);
-  if (!std::filesystem::exists(path)) return all;
-  std::istringstream lines(read_file(path));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) continue;
-    try {
-      all.push_back(retrieval_from_json(nlohmann::ordered_json::parse(line)));
-    } catch (const std::exception& error) {
-      fail("{}, line {}: {}; remove the file, and ask `harmonium retrieve` again", path.string(), number, error.what());
-    }
-  }
-  return all;
+  return read_json_lines(retrievals_path(folder), retrieval_from_json,
+                         "remove the file, and ask `harmonium retrieve` again");
 }
 
 }  // namespace harmonium

@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/training/belief_net_monitor.h"
 #include "harmonium/training/best_model.h"
+#include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/run_loop.h"
 #include "harmonium/training/files/stack_run.h"
 #include "harmonium/training/up_down.h"
@@ -61,15 +62,7 @@ RunConfig greedy_config(const RunConfig& config) {
   result.gradient = "pcd";
   result.sweeps = usual.sweeps;
   result.sweeps_final = usual.sweeps_final;
-  result.optimizer = "fang";
-  result.rate_bias = 0.2;
-  result.rate_weights = 0.02;
-  result.schedule = usual.schedule;
-  result.momentum = usual.momentum;
-  result.weight_decay = usual.weight_decay;
-  result.weight_decay_l1 = usual.weight_decay_l1;
-  result.averaging = usual.averaging;
-  result.particles = config.batch;
+  learn_layers_soon(result);
   result.log_every = std::max<std::int64_t>(1, config.pretrain_updates / 20);
   return result;
 }
