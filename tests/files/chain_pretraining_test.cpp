@@ -34,5 +34,35 @@ TEST(ChainsOfPretrained, BeginAtData) {
   EXPECT_TRUE(chains_of_pretrained(machine, config, data).empty());
 }
 
+RunConfig deep_config(const std::string& layers, const std::string& optimizer) {
+  RunConfig config;
+  config.model = "dbm";
+  config.visible = "bernoulli:784";
+  config.hidden = "none";
+  config.layers = layers;
+  config.optimizer = optimizer;
+  config.pretrain = "rbm";
+  return config;
+}
+
+TEST(JointRates, AreShorterTheMoreHiddenUnitsMoveTogether) {
+  const Rates usual = default_rates("fang");
+  const Rates small = joint_rates(deep_config("200,100", "fang")), large = joint_rates(deep_config("500,1000", "fang"));
+  EXPECT_EQ(small.bias, usual.bias);
+  EXPECT_EQ(small.weights, usual.weights);
+  EXPECT_DOUBLE_EQ(large.bias, usual.bias / 25);
+  EXPECT_DOUBLE_EQ(large.weights, usual.weights / 5);
+  EXPECT_EQ(joint_rates(deep_config("500,1000", "centering")).weights, default_rates("centering").weights);
+}
+
+TEST(JointRates, DoNotSlowTheLayersByThemselves) {
+  RunConfig config = deep_config("500,1000", "fang");
+  config.rate_bias = 1e-4;
+  config.rate_weights = 1;
+  const RunConfig first = chain_stage_config(config, 0);
+  EXPECT_EQ(first.rate_bias, default_rates("fang").bias);
+  EXPECT_EQ(first.rate_weights, 1) << "what is asked for, where it is larger";
+}
+
 }  // namespace
 }  // namespace harmonium
