@@ -87,8 +87,7 @@ int evaluate(EvaluateOptions options) {
   Model model = read_model(options.model);
   require(!model.machine.unit(0).wants_own_state(),
           "{} is a model of word counts given the number of words, whose log Z is another for every length; "
-          "log-likelihoods "
-          "of such models are not found yet. `harmonium retrieve {}` says how good its codes are",
+          "log-likelihoods of such models are not found yet. `harmonium retrieve {}` says how good its codes are",
           options.model, options.model);
   model.machine = model.machine.to(find_device(options.common.device));
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),

@@ -182,6 +182,11 @@ int sample(SampleOptions options) {
                          .json = options.common.json});
   }
   Model model = read_model(options.model);
+  require(
+      !model.machine.unit(0).wants_own_state(),
+      "{} is a model of word counts: lengths of documents are not part of it, so it draws none. `harmonium retrieve "
+      "{}` and `harmonium encode {}` use it",
+      options.model, options.model, options.model);
   model.machine = model.machine.to(find_device(options.common.device));
   const BoltzmannMachine& machine = model.machine;
   if (options.plan.sampler.name == "wang_landau") {

@@ -97,7 +97,7 @@ TEST_F(DocumentCodes, AreRefusedWhatNeedsLengths) {
           {"--loss squared", "multinomial"});
   train("run", {"--hidden", "3", "--updates", "10"});
   refuses({"evaluate", "run", "--data", "corpus:test"}, {"number of words", "retrieve"});
-  refuses({"sample", "run"}, {"lengths"});
+  refuses({"sample", "run"}, {"lengths", "retrieve"});
 }
 
 }  // namespace
