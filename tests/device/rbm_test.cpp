@@ -34,9 +34,22 @@ BoltzmannMachine random_rbm_of(std::int64_t visible, std::int64_t hidden, double
   return machine;
 }
 
+// The uniforms of a walk that only sweeps: two rows share their random words (kernels/cuda/rbm_walk.h).
+at::Tensor uniforms_of_walk(const Key& key, at::IntArrayRef sizes) {
+  at::Tensor result = at::empty(sizes, at::kFloat);
+  auto u = result.accessor<float, 2>();
+  for (std::int64_t row = 0; row < sizes[0]; ++row)
+    for (std::int64_t unit = 0; unit < sizes[1]; ++unit) {
+      const auto element = static_cast<std::uint64_t>((row & ~8) * sizes[1] + unit);
+      const std::uint32_t word = key.block(element / 4)[element % 4];
+      u[row][unit] = static_cast<float>(((row & 8) == 0 ? word : word << 16 | word >> 16) >> 8) * 0x1p-24F;
+    }
+  return result;
+}
+
 // Every draw but those whose uniform is within what rounding may have moved the probability by.
 void expect_draws(const Key& key, const at::Tensor& field, const at::Tensor& drawn, const at::Tensor& input_size) {
-  const at::Tensor u = uniform(key, field.sizes()), p = logistic(field);
+  const at::Tensor u = uniforms_of_walk(key, field.sizes()), p = logistic(field);
   const at::Tensor slack = input_size * 0x1p-11 + 1e-6;  // dσ/dx ≤ 1/4, and halves of units in the last place
   EXPECT_EQ(drawn.ne(u.lt(p).to(at::kFloat)).logical_and((u - p).abs().gt(slack)).sum().item<std::int64_t>(), 0);
 }

@@ -101,6 +101,12 @@ struct RoundKeys {
   }
 };
 
+// The same bits in another order, of which the leading ones were the last: a second draw of the same word.
+__device__ inline void swap_halves(std::uint32_t (&words)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) words[i] = __byte_perm(words[i], 0, 0x1032);
+}
+
 // Negative where a unit with t = −x log₂ e is 1: u(1 + e^{−x}) < 1, for u of the leading 24 of 32 random bits.
 __device__ inline float draw_one(float t, std::uint32_t bits) {
   const float u = __uint2float_rz(bits);

@@ -31,7 +31,8 @@ struct WalkArguments {
   float places[walk_steps + 2];
 };
 
-enum class Mode { sweep, sweep_and_means, anneal_kept, anneal_summed };
+// sweep_in_pairs: rows r and r + 8 draw from the same random words (rbm_walk.h).
+enum class Mode { sweep, sweep_and_means, sweep_in_pairs, anneal_kept, anneal_summed };
 
 // A word may be read before it is written: the tag says which drawing of the layer it is of.
 __device__ inline void load_words(const std::uint32_t* from, std::uint32_t (&to)[team]) {
@@ -148,12 +149,15 @@ __device__ inline void draw_layer(const WalkArguments& args, const LayerArgument
     const std::uint32_t block = (row * to.width + rank * N) / 4 + lane;
     WordHalves words[2];
     float gain[2] = {0, 0};
+    std::uint32_t random[4];
     for_each_four<N>(sums, [&](int j, int second, float4 x) {
-      std::uint32_t random[4];
-      keys.block(block + 4 * j + second * 2 * to.width, random);
+      if (mode == Mode::sweep_in_pairs && second == 1)
+        swap_halves(random);
+      else
+        keys.block(block + 4 * j + second * 2 * to.width, random);
       const float4 b = *reinterpret_cast<const float4*>(bias + 16 * j);
       float4 t;
-      if constexpr (mode == Mode::sweep || mode == Mode::sweep_and_means) {
+      if constexpr (mode != Mode::anneal_kept && mode != Mode::anneal_summed) {
         t = make_float4(fmaf(x.x, minus_log2_e, b.x), fmaf(x.y, minus_log2_e, b.y), fmaf(x.z, minus_log2_e, b.z),
                         fmaf(x.w, minus_log2_e, b.w));
       } else {

@@ -42,11 +42,12 @@ __global__ void __launch_bounds__(128 * warpgroups, 1) walk_kernel(const __grid_
   load_biases<HN>(args.hidden, hidden_bias);
   __syncthreads();
   const std::uint64_t up_slab = slab_descriptor<HN>(up), down_slab = slab_descriptor<VN>(down);
-  constexpr bool sweeps = order == Order::sweep || learns;
-  constexpr Mode visible_mode = sweeps                         ? Mode::sweep
+  constexpr Mode visible_mode = order == Order::sweep          ? Mode::sweep_in_pairs
+                                : learns                       ? Mode::sweep
                                 : order == Order::keep_visible ? Mode::anneal_kept
                                                                : Mode::anneal_summed;
-  constexpr Mode hidden_mode = sweeps                         ? Mode::sweep
+  constexpr Mode hidden_mode = order == Order::sweep          ? Mode::sweep_in_pairs
+                               : learns                       ? Mode::sweep
                                : order == Order::keep_visible ? Mode::anneal_summed
                                                               : Mode::anneal_kept;
   if constexpr (!learns) {

@@ -1,6 +1,10 @@
 // Many Gibbs sweeps, or steps of annealing, of a binary RBM in one launch: the weights stay in shared memory, units are
 // drawn from the sums in registers, and only bits travel between multiprocessors. Products are of fp16 weights (rounded
-// from fp32) with exact bits, summed in fp32. Random numbers are those of core/key.h, as on the CPU.
+// from fp32) with exact bits, summed in fp32. Random numbers are those of core/key.h, as on the CPU, with one
+// exception: in sweeps that neither learn nor anneal a random word serves two rows. Row r takes the words that row r &
+// ~8 has on the CPU, with their halves swapped where r & 8 is set. Each draw has the full 24 bits, and the two are
+// independent unless the leading 16 bits of one are those of its probability: their covariance is below 2^-16. Random
+// numbers are a third of the time of a sweep, and this is half of them.
 //
 // No LibTorch here: pointers are of the device, and everything happens on the given stream.
 #pragma once
