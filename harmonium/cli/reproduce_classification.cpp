@@ -1,8 +1,9 @@
-// kind = "classification": models with labels, chosen by validation data and judged once by test data.
-// judged_runs.h has the keys of its file; `at_most` is per cent.
+// kind = "classification": models with labels, chosen by validation data (or none: after a number of updates that was
+// set in advance) and judged once by test data. judged_runs.h has the keys of its file; `at_most` is per cent.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harmonium/cli/classifying.h"
 #include "harmonium/cli/judged_runs.h"
@@ -29,12 +30,14 @@ struct ClassifiedRun {
   std::filesystem::path folder;
   RunConfig config;  // resolved
   double seconds = 0;
-  ClassificationResult valid = {}, test = {};
+  ClassificationResult test = {};
+  std::optional<ClassificationResult> valid = {};  // by which it was chosen
   const ErrorBound* expected = nullptr;
 
   [[nodiscard]] std::string verdict() const {
     return expected == nullptr ? "" : expected->verdict(100 * test.error().value);
   }
+  [[nodiscard]] std::string valid_error() const { return valid ? percent(valid->error()) : "none"; }
 };
 
 std::string hidden_layers(const RunConfig& config) { return config.layers == "none" ? config.hidden : config.layers; }
@@ -63,7 +66,7 @@ nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
   };
   for (const ClassifiedRun& run : runs) {
     add(run, run.test, "", true);
-    add(run, run.valid, ", by which it was chosen", false);
+    if (run.valid) add(run, *run.valid, ", by which it was chosen", false);
   }
   return rows;
 }
@@ -79,14 +82,15 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
   Table table{.id = "errors",
               .title = "Classification errors",
               .caption =
-                  "Per cent, with 95 % intervals (Wilson). The model of every run is the one with the fewest "
-                  "errors on validation data, which are therefore optimistic; test data had no part in it.",
+                  "Per cent, with 95 % intervals (Wilson). Where there are validation data, the model of a run is the "
+                  "one with the fewest errors on them, which are therefore optimistic; else the last. Test data had no "
+                  "part in it.",
               .header = {"run", "model", "hidden", "test error", "validation error", "expected", "training"},
               .rows = {}};
   for (const ClassifiedRun& run : runs) {
     content.headline.emplace_back(run.name + ", test error", format("{:.2f} %", 100 * run.test.error().value));
     table.rows.push_back({run.name, how_taught(run.config), hidden_layers(run.config), percent(run.test.error()),
-                          percent(run.valid.error()), run.verdict(), format("{:.0f} s", run.seconds)});
+                          run.valid_error(), run.verdict(), format("{:.0f} s", run.seconds)});
   }
   content.tables.push_back(std::move(table));
   for (const ClassifiedRun& run : runs) {
@@ -124,7 +128,6 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
     const std::vector<std::string> kinds = {"classification_rbm", "classification_dbn", "mlp"};
     require(std::ranges::find(kinds, run.config.model) != kinds.end(), "{}: run '{}' is a {}, which knows no classes",
             file.source, run.name, run.config.model);
-    require(run.config.keep == "best", "{}: run '{}' must have keep = \"best\"", file.source, run.name);
     run.expected = experiment.bound_of(run.name);
     runs.push_back(std::move(run));
   }
@@ -143,7 +146,7 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
       if (!result.finished) return stopped_experiment(options);
     }
     run.seconds = seconds_of_run(run.folder);
-    run.valid = answer(run, run.config.valid, options.common);
+    if (run.config.keep == "best") run.valid = answer(run, run.config.valid, options.common);
     run.test = answer(run, experiment.test, options.common);
     if (interrupted()) return stopped_experiment(options);
   }
@@ -151,8 +154,8 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
   const auto found = experiment_results(file, options, error_rows(runs), runs.front().config.seed);
   return publish_experiment(file, options, found, classification_report(file, runs), [&] {
     for (const ClassifiedRun& run : runs)
-      fmt::print("{:<16} test {:<22} validation {:<22} {}\n", run.name, percent(run.test.error()),
-                 percent(run.valid.error()), run.verdict());
+      fmt::print("{:<16} test {:<22} validation {:<22} {}\n", run.name, percent(run.test.error()), run.valid_error(),
+                 run.verdict());
   });
 }
 

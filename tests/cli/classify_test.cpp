@@ -95,6 +95,16 @@ TEST_F(Classify, IsWhatAnExperimentMeasures) {
   EXPECT_TRUE(model_bytes("out/a") == model);
   write_bytes(folder / "bad.toml", read_bytes(folder / "digits.toml") + "at_least = 1\n");
   refuses({"reproduce", "bad.toml", "--out", "other"}, {"bad.toml", "at_least", "at_most"});
+  // Without validation data there is nothing to choose by, and nothing optimistic to tell.
+  write_bytes(
+      folder / "all.toml",
+      "kind = \"classification\"\ntitle = \"t\"\nquestion = \"q\"\ntest = \"digits:test\"\n"
+      "[config]\nvalid = \"none\"\nkeep = \"last\"\nhidden = 20\nupdates = 100\nobjective = \"discriminative\"\n"
+      "[[run]]\nname = \"a\"\n");
+  const ordered_json last = json({"reproduce", "all.toml", "--out", "last"})["experiment"]["measured"];
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0]["data"], "digits:test");
+  EXPECT_EQ(last[0]["updates"], 100);
 }
 
 TEST_F(Classify, ObjectivesAboutLabelsNeedLabels) {
