@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "bench/bench.h"
+#include "harmonium/core/fast_arithmetic.h"
 #include "harmonium/core/tensor_pool.h"
 
 namespace harmonium::bench {
@@ -85,6 +86,7 @@ int run(int count, char** arguments) {
                                "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, pcd");
   }
   at::set_num_threads(thread_count(options));
+  use_fast_arithmetic();
   use_tensor_pool();
   for (const Section& section : sections) {
     if (!wanted.empty() && std::ranges::find(wanted, section.name) == wanted.end()) continue;

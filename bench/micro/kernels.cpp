@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "harmonium/core/fast_arithmetic.h"
 #include "harmonium/core/key.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/kernels/anneal_logistic.h"
@@ -113,6 +114,7 @@ int main(int count, char** arguments) {
   benchmark::Initialize(&given, rest.data());
   if (benchmark::ReportUnrecognizedArguments(given, rest.data())) return 2;
   at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  use_fast_arithmetic();
   use_tensor_pool();
   for (const Pair& pair : pairs(smoke)) {
     if (!agree(pair)) {

@@ -7,6 +7,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/fast_arithmetic.h"
 #include "harmonium/core/tensor_pool.h"
 
 namespace {
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   using namespace harmonium;
   // A file over the limit of `ulimit -f` is then a failed write with a message, not a silent death.
   std::signal(SIGXFSZ, SIG_IGN);
+  use_fast_arithmetic();
   use_tensor_pool();
   CLI::App app{"Trains generative models of the Boltzmann-machine family and tells how good they are.", "harmonium"};
   app.set_version_flag("--version", HARMONIUM_VERSION);

@@ -1,3 +1,4 @@
+import ctypes
 import os
 import subprocess
 
@@ -27,7 +28,18 @@ def tool():
     if not binary:
         pytest.skip("HARMONIUM_BINARY does not name the tool")
 
+    # Where OpenBLAS does not know the processor, the tool chooses other kernels than this process has, which round
+    # differently. Here it is to have the same.
+    environment = dict(os.environ)
+    try:
+        blas = ctypes.CDLL("libopenblas.so.0")
+        blas.openblas_get_corename.restype = ctypes.c_char_p
+        environment.setdefault("OPENBLAS_CORETYPE", blas.openblas_get_corename().decode())
+    except (OSError, AttributeError):
+        pass
+
     def run(*arguments):
-        return subprocess.run([binary, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+        command = [binary, *map(str, arguments)]
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
     return run
