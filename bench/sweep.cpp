@@ -14,8 +14,8 @@ namespace harmonium::bench {
 namespace {
 
 double deviating(const at::Tensor& layer) {
-  const auto code = BinaryCode::of(layer);
-  return code ? static_cast<double>(code->deviations) / static_cast<double>(layer.numel()) : 1;
+  const auto table = BinaryTable::of(layer);
+  return table ? static_cast<double>(BinaryCode(*table).deviations) / static_cast<double>(layer.numel()) : 1;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ at::Tensor ParticleStatistics::unary_second_moment() const {
   }();
   for (std::size_t a = 0; a < layers.size(); ++a) {
     // Layers that were drawn are binary, for which sums of rows cost less than half a dense product.
-    if (!layers[a].covariance.defined() && rows[a].code() != nullptr) {
+    if (!layers[a].covariance.defined() && rows[a].bits() != nullptr) {
       block(a, a).copy_(mean_outer_product(rows[a], rows[a]));
     } else {
       symmetric_product_into(layers[a].unary, block(a, a));

@@ -31,11 +31,12 @@ void turn_bits(std::uint64_t (&bits)[64]) {
 }
 
 // Bits that differ from the usual ones; the number of fours of them that are not all 0.
-HARMONIUM_CLONES std::int64_t take_from(const std::uint64_t* usual, std::uint64_t* bits, std::int64_t words) {
+HARMONIUM_CLONES std::int64_t differ_from(const std::uint64_t* usual, const std::uint64_t* bits, std::int64_t words,
+                                          std::uint64_t* to) {
   std::uint64_t total = 0;
   for (std::int64_t w = 0; w < words; ++w) {
     const std::uint64_t word = bits[w] ^ usual[w], pairs = word | word >> 1;
-    bits[w] = word;
+    to[w] = word;
     // One bit for every four, then sums of neighbours: plain shifts, which all instruction sets have for vectors.
     std::uint64_t count = (pairs | pairs >> 2) & 0x1111111111111111U;
     count = (count + (count >> 4)) & 0x0F0F0F0F0F0F0F0FU;
@@ -74,12 +75,12 @@ BitTable BitTable::transposed() const {
   return result;
 }
 
-bool BinaryCode::possible(const at::Tensor& table) {
+bool BinaryTable::possible(const at::Tensor& table) {
   return table.defined() && table.dim() == 2 && table.is_cpu() && table.scalar_type() == at::kFloat &&
          table.is_contiguous() && table.numel() != 0;
 }
 
-std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
+std::optional<BinaryTable> BinaryTable::of(const at::Tensor& table) {
   if (!possible(table)) return std::nullopt;
   const std::int64_t rows = table.size(0), columns = table.size(1);
   BitTable bits(rows, columns);
@@ -97,16 +98,27 @@ std::optional<BinaryCode> BinaryCode::of(const at::Tensor& table) {
     for (std::size_t i = 0; i < counts.size(); ++i) ones[i] += static_cast<std::int64_t>(counts[i]);
   });
   if (!binary) return std::nullopt;
-  return BinaryCode(std::move(bits), std::move(ones));
+  return BinaryTable{.bits = std::move(bits), .ones = std::move(ones)};
 }
 
-BinaryCode::BinaryCode(BitTable bits, std::vector<std::int64_t> ones_of_columns)
-    : deviating(std::move(bits)), majority(1, deviating.columns), ones(std::move(ones_of_columns)) {
+at::Tensor BinaryTable::table() const {
+  const std::int64_t columns = bits.columns;
+  at::Tensor result = at::empty({bits.rows, columns}, at::kFloat);
+  float* to = result.data_ptr<float>();
+  at::parallel_for(0, bits.rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      vector_loops().unpack_bits(bits.row(row), columns, to + row * columns);
+  });
+  return result;
+}
+
+BinaryCode::BinaryCode(const BinaryTable& table)
+    : deviating(table.bits.rows, table.bits.columns), majority(1, table.bits.columns) {
   const std::int64_t rows = deviating.rows;
   std::uint64_t* usual = majority.row(0);
   std::fill_n(usual, majority.words, 0);
   for (std::int64_t i = 0; i < deviating.columns; ++i) {
-    const std::int64_t on = ones[static_cast<std::size_t>(i)];
+    const std::int64_t on = table.ones[static_cast<std::size_t>(i)];
     const bool mostly = 2 * on > rows;
     usual[i / word_bits] |= static_cast<std::uint64_t>(mostly) << i % word_bits;
     deviations += mostly ? rows - on : on;
@@ -114,21 +126,11 @@ BinaryCode::BinaryCode(BitTable bits, std::vector<std::int64_t> ones_of_columns)
   std::atomic<std::int64_t> total = 0;
   at::parallel_for(0, rows, grain(deviating.words), [&](std::int64_t begin, std::int64_t end) {
     std::int64_t found = 0;
-    for (std::int64_t row = begin; row < end; ++row) found += take_from(usual, deviating.row(row), deviating.words);
+    for (std::int64_t row = begin; row < end; ++row)
+      found += differ_from(usual, table.bits.row(row), deviating.words, deviating.row(row));
     total += found;
   });
   fours = total;
-}
-
-at::Tensor BinaryCode::table() const {
-  const std::int64_t columns = deviating.columns;
-  at::Tensor result = at::empty({deviating.rows, columns}, at::kFloat);
-  float* to = result.data_ptr<float>();
-  at::parallel_for(0, deviating.rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row)
-      vector_loops().unpack_bits(deviating.row(row), majority.row(0), columns, to + row * columns);
-  });
-  return result;
 }
 
 }  // namespace harmonium

@@ -1,4 +1,5 @@
-// A table of 0s and 1s, coded by deviations: the majority value of every column, and the places that differ from it.
+// A table of 0s and 1s as bits, and coded by deviations: the majority value of every column, and the places that differ
+// from it.
 //
 // Layers of trained machines look dense (hidden units are on in half of all rows), yet most units of most rows are in
 // their usual state: on MNIST 12–15 % deviate. A product with such a table is the product with the majority row, the
@@ -30,22 +31,25 @@ struct BitTable {
   std::uint64_t* first_;  // of the storage, which copies share; asking the tensor for every row takes time
 };
 
-struct BinaryCode {
-  // Whether a table is of the kind that can be coded, whatever its numbers: on the CPU (a device multiplies faster than
-  // it picks), float32, contiguous, not empty.
+struct BinaryTable {
+  // Whether a table is of the kind that can be had as bits, whatever its numbers: on the CPU (a device multiplies
+  // faster than it picks), float32, contiguous, not empty.
   [[nodiscard]] static bool possible(const at::Tensor& table);
   // Nothing if it is not, or if a number is neither 0 nor 1.
-  [[nodiscard]] static std::optional<BinaryCode> of(const at::Tensor& table);
-  // Of bits as they are, and the number of ones in every column.
-  BinaryCode(BitTable bits, std::vector<std::int64_t> ones);
-  // The table it is the code of.
+  [[nodiscard]] static std::optional<BinaryTable> of(const at::Tensor& table);
   [[nodiscard]] at::Tensor table() const;
 
-  BitTable deviating;              // bits that differ from the majority
-  BitTable majority;               // one row
+  BitTable bits;
   std::vector<std::int64_t> ones;  // of every column
-  std::int64_t deviations = 0;     // number of bits in `deviating`
-  std::int64_t fours = 0;          // number of fours of neighbouring columns, by row, in which one at least deviates
+};
+
+struct BinaryCode {
+  explicit BinaryCode(const BinaryTable& table);
+
+  BitTable deviating;           // bits that differ from the majority
+  BitTable majority;            // one row
+  std::int64_t deviations = 0;  // number of bits in `deviating`
+  std::int64_t fours = 0;       // number of fours of neighbouring columns, by row, in which one at least deviates
 };
 
 }  // namespace harmonium

@@ -7,33 +7,38 @@
 namespace harmonium {
 
 std::int64_t CodedTable::rows() const {
-  if (code_ != nullptr) return code_->deviating.rows;
+  if (bits_ != nullptr) return bits_->bits.rows;
   require(table_.defined() && table_.dim() == 2, "states of a layer are missing, or no table of rows and columns");
   return table_.size(0);
 }
 
 std::int64_t CodedTable::columns() const {
-  if (code_ != nullptr) return code_->deviating.columns;
+  if (bits_ != nullptr) return bits_->bits.columns;
   require(table_.defined() && table_.dim() == 2, "states of a layer are missing, or no table of rows and columns");
   return table_.size(1);
 }
 
 const at::Tensor& CodedTable::table() const {
-  if (!table_.defined() && code_ != nullptr) table_ = code_->table();
+  if (!table_.defined() && bits_ != nullptr) table_ = bits_->table();
   return table_;
 }
 
-const BinaryCode* CodedTable::code() const {
+const BinaryTable* CodedTable::bits() const {
   if (!std::exchange(tried_, true))
-    if (auto made = BinaryCode::of(table_)) code_ = std::make_shared<const BinaryCode>(std::move(*made));
+    if (auto made = BinaryTable::of(table_)) bits_ = std::make_shared<const BinaryTable>(std::move(*made));
+  return bits_.get();
+}
+
+const BinaryCode* CodedTable::code() const {
+  if (code_ == nullptr && bits() != nullptr) code_ = std::make_shared<const BinaryCode>(*bits_);
   return code_.get();
 }
 
 at::Tensor CodedTable::column_means() const {
-  if (code_ == nullptr) return table_.mean(0);
-  return at::tensor(code_->ones, at::kDouble).div_(static_cast<double>(rows())).to(at::kFloat);
+  if (bits_ == nullptr) return table_.mean(0);
+  return at::tensor(bits_->ones, at::kDouble).div_(static_cast<double>(rows())).to(at::kFloat);
 }
 
-bool CodedTable::codable() const { return code_ != nullptr || (!tried_ && BinaryCode::possible(table_)); }
+bool CodedTable::codable() const { return bits_ != nullptr || (!tried_ && BinaryTable::possible(table_)); }
 
 }  // namespace harmonium

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
-#include "harmonium/core/error.h"
 #include "harmonium/kernels/column_blocks.h"
 
 namespace harmonium {
@@ -78,17 +76,11 @@ int cheapest_group_transposed(const BinaryCode& code) {
   return static_cast<double>(code.deviations) <= eights ? 1 : 8;
 }
 
-DrawnUnits::DrawnUnits(const Key& draws, std::int64_t rows, std::int64_t width)
-    : key(draws), bits(rows, width), ones(static_cast<std::size_t>(width)) {
-  require(width % 4 == 0, "units are drawn by fours, which {} do not make", width);
-}
-
 void PickedSums::run(const at::Tensor& out, DrawnUnits* drawn) const {
   const ColumnBlocks blocks(matrix);
   const std::int64_t threads = at::get_num_threads(), columns = blocks.columns();
   const std::vector<Slice> all = slices(blocks.count(), bits.rows, threads);
   std::atomic<std::size_t> next = 0;
-  std::mutex adding;
   at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
     const Room room(blocks.rows(), bits.rows, group);
     std::int64_t copied = -1;
@@ -101,13 +93,7 @@ void PickedSums::run(const at::Tensor& out, DrawnUnits* drawn) const {
       const std::int64_t column = slice.block * block_columns;
       alignas(64) std::array<float, block_columns> counts{};
       LogisticDraw draw{};
-      if (drawn != nullptr)
-        draw = {.key = drawn->key.bits(),
-                .width = columns,
-                .first_column = column,
-                .bits = drawn->bits.row(0),
-                .words = drawn->bits.words,
-                .counts = counts.data()};
+      if (drawn != nullptr) draw = drawn->from(column, counts.data());
       vector_loops().sum_rows({.bits = bits.row(0),
                                .words = bits.words,
                                .group = group,
@@ -124,11 +110,7 @@ void PickedSums::run(const at::Tensor& out, DrawnUnits* drawn) const {
                                .partial = room.partial,
                                .table = room.table},
                               slice.begin, slice.end);
-      if (drawn == nullptr) continue;
-      const std::scoped_lock lock(adding);
-      for (std::int64_t j = 0; j < blocks.columns_of(slice.block); ++j)
-        drawn->ones[static_cast<std::size_t>(column + j)] +=
-            static_cast<std::int64_t>(counts[static_cast<std::size_t>(j)]);
+      if (drawn != nullptr) drawn->add_counts(column, blocks.columns_of(slice.block), counts.data());
     }
   });
 }

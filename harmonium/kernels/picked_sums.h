@@ -5,9 +5,7 @@
 
 #include <vector>
 
-#include "harmonium/core/key.h"
-#include "harmonium/kernels/binary_code.h"
-#include "harmonium/kernels/vector_loops.h"
+#include "harmonium/kernels/drawn_units.h"
 
 namespace harmonium {
 
@@ -17,15 +15,6 @@ namespace harmonium {
 [[nodiscard]] int cheapest_group(const BinaryCode& code);
 // The same where columns of the code are to pick its rows.
 [[nodiscard]] int cheapest_group_transposed(const BinaryCode& code);
-
-// Units drawn from the sums as their fields.
-struct DrawnUnits {
-  DrawnUnits(const Key& key, std::int64_t rows, std::int64_t width);
-
-  Key key;
-  BitTable bits;                   // rows × width
-  std::vector<std::int64_t> ones;  // of every column
-};
 
 struct PickedSums {
   BitTable bits;

@@ -53,12 +53,14 @@ struct VectorLoops {
   void (*fill_uniform)(std::uint64_t key, std::uint64_t first_block, std::int64_t blocks, float* u);
   // Bits of a row of n numbers, ⌈n / 64⌉ words; adds the row to `counts`. False if a number is neither 0 nor 1.
   bool (*pack_bits)(const float* row, std::int64_t n, std::uint64_t* words, float* counts);
-  // Numbers 0 and 1 of the bits of a row of n that differ from the usual ones.
-  void (*unpack_bits)(const std::uint64_t* deviating, const std::uint64_t* usual, std::int64_t n, float* row);
+  // Numbers 0 and 1 of the bits of a row of n.
+  void (*unpack_bits)(const std::uint64_t* bits, std::int64_t n, float* row);
   // Turns 16 × 16 numbers round: columns of `from` become rows of `to`, both with so many numbers a line.
   void (*turn_tile)(const float* from, std::int64_t from_line, float* to, std::int64_t to_line);
   // Rows begin … end of the result.
   void (*sum_rows)(const RowSums& sums, std::int64_t begin, std::int64_t end);
+  // The last part of it, for sums of block rows that are in `partial` already.
+  void (*finish_rows)(const RowSums& sums, std::int64_t first, std::int64_t rows);
 };
 
 [[nodiscard]] const VectorLoops& vector_loops();

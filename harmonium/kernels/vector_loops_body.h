@@ -177,18 +177,17 @@ static inline Floats numbers_of(std::uint32_t bits) {
 #endif
 }
 
-static inline void unpack_bits(const std::uint64_t* deviating, const std::uint64_t* usual, std::int64_t n, float* row) {
+static inline void unpack_bits(const std::uint64_t* bits, std::int64_t n, float* row) {
   std::int64_t i = 0;
   for (; i + 64 <= n; i += 64) {
-    const std::uint64_t word = deviating[i / 64] ^ usual[i / 64];
+    const std::uint64_t word = bits[i / 64];
     for (int part = 0; part < 4; ++part)
       *reinterpret_cast<LooseFloats*>(row + i + 16 * part) =
           numbers_of(static_cast<std::uint32_t>(word >> 16 * part & 0xFFFF));
   }
   for (; i + 16 <= n; i += 16)
-    *reinterpret_cast<LooseFloats*>(row + i) =
-        numbers_of(static_cast<std::uint32_t>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 0xFFFF));
-  for (; i < n; ++i) row[i] = static_cast<float>((deviating[i / 64] ^ usual[i / 64]) >> i % 64 & 1);
+    *reinterpret_cast<LooseFloats*>(row + i) = numbers_of(static_cast<std::uint32_t>(bits[i / 64] >> i % 64 & 0xFFFF));
+  for (; i < n; ++i) row[i] = static_cast<float>(bits[i / 64] >> i % 64 & 1);
 }
 
 // e^x for x ≤ 0 as in elementary.h, and whether u < σ(x) without the division.
@@ -254,8 +253,8 @@ static inline void store_row(const Floats (&row)[vectors], std::int64_t columns,
 
 // Turns partial sums of a row into its result.
 template <int vectors>
-static inline void finish_row(const RowSums& plan, std::int64_t row, const float* partial,
-                              const Floats (&base)[vectors], Floats (&sum)[vectors]) {
+static inline void finish_one_row(const RowSums& plan, std::int64_t row, const float* partial,
+                                  const Floats (&base)[vectors], Floats (&sum)[vectors]) {
   for (int i = 0; i < vectors; ++i) sum[i] = reinterpret_cast<const Floats*>(partial)[i];
   if (plan.factors == nullptr)
     for (int i = 0; i < vectors; ++i) sum[i] += base[i];
@@ -270,13 +269,13 @@ static inline void finish_row(const RowSums& plan, std::int64_t row, const float
 }
 
 template <int vectors>
-__attribute__((noinline)) static void finish_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
+__attribute__((noinline)) static void finish_plain_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
   const RowSums plan = sums;  // so that no store can be thought to change it
   Floats base[vectors];
   for (int i = 0; i < vectors; ++i) base[i] = reinterpret_cast<const Floats*>(plan.base)[i];
   for (std::int64_t r = 0; r < rows; ++r) {
     Floats sum[vectors];
-    finish_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
+    finish_one_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
   }
 }
 
@@ -289,10 +288,29 @@ __attribute__((noinline)) static void finish_and_draw_rows(const RowSums& sums, 
   for (int i = 0; i < vectors; ++i) counts[i] = reinterpret_cast<const Floats*>(draw.counts)[i];
   for (std::int64_t r = 0; r < rows; ++r) {
     Floats sum[vectors];
-    finish_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
+    finish_one_row<vectors>(plan, first + r, plan.partial + r * block_columns, base, sum);
     draw_row<vectors>(draw, first + r, plan.columns, sum, counts);
   }
   for (int i = 0; i < vectors; ++i) reinterpret_cast<Floats*>(draw.counts)[i] = counts[i];
+}
+
+template <int vectors>
+static inline void finish_narrow_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
+  if (sums.draw == nullptr)
+    finish_plain_rows<vectors>(sums, first, rows);
+  else
+    finish_and_draw_rows<vectors>(sums, first, rows);
+}
+
+static inline void finish_rows(const RowSums& sums, std::int64_t first, std::int64_t rows) {
+  if (sums.columns > 48)
+    finish_narrow_rows<4>(sums, first, rows);
+  else if (sums.columns > 32)
+    finish_narrow_rows<3>(sums, first, rows);
+  else if (sums.columns > 16)
+    finish_narrow_rows<2>(sums, first, rows);
+  else
+    finish_narrow_rows<1>(sums, first, rows);
 }
 
 // All sums of each `group` rows of a block from first to last: 2^group rows of the table for each group.
@@ -365,10 +383,7 @@ static inline void sum_narrow_rows(const RowSums& sums, std::int64_t begin, std:
       if (group > 1) tabulate<vectors, group>(sums, word * word_bits, word * word_bits + units);
       add_tile<vectors, group>(sums, word, last, units, first, rows);
     }
-    if (sums.draw == nullptr)
-      finish_rows<vectors>(sums, first, rows);
-    else
-      finish_and_draw_rows<vectors>(sums, first, rows);
+    finish_narrow_rows<vectors>(sums, first, rows);
   }
 }
 
@@ -394,4 +409,4 @@ static inline void sum_rows(const RowSums& sums, std::int64_t begin, std::int64_
 }
 
 static const VectorLoops loops = {HARMONIUM_LOOPS, fill_bits, fill_uniform, pack_bits,
-                                  unpack_bits,     turn_tile, sum_rows};
+                                  unpack_bits,     turn_tile, sum_rows,     finish_rows};

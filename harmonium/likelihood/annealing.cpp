@@ -4,6 +4,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/tile_sums.h"
 #include "harmonium/likelihood/path_walk.h"
 #include "harmonium/samplers/gibbs.h"
 
@@ -80,6 +81,7 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
       walk == nullptr ? options.chains_at_once : std::max(options.chains_at_once, PathWalk::chains_at_once);
   const std::int64_t groups = (chains + at_once - 1) / at_once, steps = path.steps();
   std::vector<at::Tensor> weights;
+  const KeptDigits digits;
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::int64_t first = group * at_once;
     const std::int64_t count = std::min(at_once, chains - first);

@@ -1,9 +1,11 @@
 #include "harmonium/samplers/gibbs.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/rbm_chains.h"
+#include "harmonium/kernels/tile_sums.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/single_site.h"
 
@@ -40,6 +42,7 @@ void sweep_blocks(const BoltzmannMachine& machine, CodedState& state, const Key&
   std::vector<LayerSet> blocks;
   for (const LayerSet& block : machine.blocks())
     if (LayerSet free = without(block, clamped); !free.empty()) blocks.push_back(std::move(free));
+  const auto digits = sweeps > 1 ? std::make_unique<KeptDigits>() : nullptr;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep)
     for (std::size_t block = 0; block < blocks.size(); ++block) {
       const bool last = sweep + 1 == sweeps && block + 1 == blocks.size();

@@ -62,23 +62,24 @@ TEST(BinaryCode, IsTheTableItWasMadeOf) {
   for (const std::int64_t rows : {1, 2, 63, 64, 130})
     for (const std::int64_t columns : {1, 64, 100, 129}) {
       const at::Tensor table = deviating_bits(3, rows, columns, 0.2);
-      const auto code = BinaryCode::of(table);
-      ASSERT_TRUE(code.has_value());
+      const auto bits = BinaryTable::of(table);
+      ASSERT_TRUE(bits.has_value());
+      const BinaryCode code(*bits);
       const at::Tensor majority = table.sum(0).gt(0.5 * static_cast<double>(rows));
-      EXPECT_EQ(code->deviations, table.ne(majority).sum().item<std::int64_t>());
-      EXPECT_EQ(code->fours, at::constant_pad_nd(table.ne(majority), {0, (columns + 3) / 4 * 4 - columns})
-                                 .view({rows, -1, 4})
-                                 .any(2)
-                                 .sum()
-                                 .item<std::int64_t>());
-      EXPECT_TRUE(at::equal(code->table(), table));
-      const BitTable turned = code->deviating.transposed();
+      EXPECT_EQ(code.deviations, table.ne(majority).sum().item<std::int64_t>());
+      EXPECT_EQ(code.fours, at::constant_pad_nd(table.ne(majority), {0, (columns + 3) / 4 * 4 - columns})
+                                .view({rows, -1, 4})
+                                .any(2)
+                                .sum()
+                                .item<std::int64_t>());
+      EXPECT_TRUE(at::equal(bits->table(), table));
+      const BitTable turned = code.deviating.transposed();
       ASSERT_EQ(turned.rows, columns);
       for (std::int64_t i = 0; i < columns; ++i) {
-        ASSERT_EQ(code->majority.at(0, i), majority[i].item<bool>());
+        ASSERT_EQ(code.majority.at(0, i), majority[i].item<bool>());
         for (std::int64_t r = 0; r < rows; ++r) {
           const bool deviates = (table[r][i].item<float>() == 1) != majority[i].item<bool>();
-          ASSERT_EQ(code->deviating.at(r, i), deviates) << r << ", " << i;
+          ASSERT_EQ(code.deviating.at(r, i), deviates) << r << ", " << i;
           ASSERT_EQ(turned.at(i, r), deviates) << r << ", " << i;
         }
         // Bits beyond the end would pick rows that do not exist.
@@ -91,7 +92,7 @@ TEST(BinaryCode, IsTheTableItWasMadeOf) {
 
 // Which bits pick together decides how sums are rounded, so the choice is part of what a run repeats.
 TEST(PickedSums, AreMadeTheCheapestWay) {
-  const auto group = [](const at::Tensor& table) { return cheapest_group(*BinaryCode::of(table)); };
+  const auto group = [](const at::Tensor& table) { return cheapest_group(BinaryCode(*BinaryTable::of(table))); };
   EXPECT_EQ(group(deviating_bits(1, 2000, 784, 0.15)), 1);
   EXPECT_EQ(group(deviating_bits(1, 2000, 196, 0.15).repeat_interleave(4, 1)), 4) << "neighbours that go together";
   EXPECT_EQ(group(deviating_bits(1, 2000, 784, 0.45)), 8);
@@ -99,14 +100,14 @@ TEST(PickedSums, AreMadeTheCheapestWay) {
   EXPECT_EQ(group(deviating_bits(1, 100, 784, 0.2)), 1);
 }
 
-TEST(BinaryCode, RefusesWhatItCannotHold) {
+TEST(BinaryTable, RefusesWhatItCannotHold) {
   at::Tensor table = at::ones({70, 90});
-  EXPECT_TRUE(BinaryCode::of(table).has_value());
-  EXPECT_FALSE(BinaryCode::of(table.t()).has_value()) << "not contiguous";
-  EXPECT_FALSE(BinaryCode::of(table.to(at::kDouble)).has_value());
-  EXPECT_FALSE(BinaryCode::of(at::ones({0, 4})).has_value());
+  EXPECT_TRUE(BinaryTable::of(table).has_value());
+  EXPECT_FALSE(BinaryTable::of(table.t()).has_value()) << "not contiguous";
+  EXPECT_FALSE(BinaryTable::of(table.to(at::kDouble)).has_value());
+  EXPECT_FALSE(BinaryTable::of(at::ones({0, 4})).has_value());
   table[69][89] = 0.25;
-  EXPECT_FALSE(BinaryCode::of(table).has_value());
+  EXPECT_FALSE(BinaryTable::of(table).has_value());
 }
 
 struct ProductCase {
@@ -184,13 +185,15 @@ TEST_P(CodedProduct, IsDrawnFromAsIfItWereStored) {
   EXPECT_LT(distance.lt(1e-6).sum().item<std::int64_t>(), 5);
   EXPECT_TRUE(at::equal(draw_from_product(Key(8), bias, x, weights).table(), drawn.table()));
   // What comes with a code is coded as if it had come without.
-  const auto anew = BinaryCode::of(drawn.table());
-  ASSERT_TRUE(anew.has_value());
+  const auto bits = BinaryTable::of(drawn.table());
+  ASSERT_TRUE(bits.has_value());
+  EXPECT_EQ(drawn.bits()->ones, bits->ones);
+  const BinaryCode anew(*bits);
   ASSERT_NE(drawn.code(), nullptr);
-  EXPECT_TRUE(at::equal(drawn.code()->deviating.storage, anew->deviating.storage));
-  EXPECT_TRUE(at::equal(drawn.code()->majority.storage, anew->majority.storage));
-  EXPECT_EQ(drawn.code()->deviations, anew->deviations);
-  EXPECT_EQ(drawn.code()->fours, anew->fours);
+  EXPECT_TRUE(at::equal(drawn.code()->deviating.storage, anew.deviating.storage));
+  EXPECT_TRUE(at::equal(drawn.code()->majority.storage, anew.majority.storage));
+  EXPECT_EQ(drawn.code()->deviations, anew.deviations);
+  EXPECT_EQ(drawn.code()->fours, anew.fours);
 }
 
 constexpr ProductCase coded_cases[] = {
