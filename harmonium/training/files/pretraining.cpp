@@ -139,9 +139,10 @@ void copy_layer(FeedForward& net, std::size_t place, const FeedForward& source, 
 void learn_layers_soon(RunConfig& config) {
   const RunConfig usual;
   config.optimizer = "fang";
-  // Larger than usual: layers are wanted soon, and the noise that is left is for what comes after.
-  config.rate_bias = 0.2;
-  config.rate_weights = 0.02;
+  // Not larger: at four times these rates layers begin classifiers worse than random weights do (docs/nets.md).
+  const Rates rates = default_rates(config.optimizer);
+  config.rate_bias = rates.bias;
+  config.rate_weights = rates.weights;
   config.schedule = usual.schedule;
   config.momentum = usual.momentum;
   config.weight_decay = usual.weight_decay;
