@@ -183,6 +183,8 @@ TEST_P(TileSumsBy, KeepDigitsAsLongAsTheyAreTold) {
     EXPECT_TRUE(at::allclose(sums(false), -before, 1e-4, 1e-5)) << "a matrix that does not last is looked at anew";
   }
   EXPECT_TRUE(at::allclose(sums(true), -before, 1e-4, 1e-5));
+  const KeptDigits again;
+  EXPECT_TRUE(at::allclose(sums(true), -before, 1e-4, 1e-5)) << "what was kept before is forgotten";
 }
 
 TEST(TileSums, OfTheProcessorAreThoseOfPlainLoopsToTheBit) {
