@@ -35,29 +35,13 @@ constexpr TileConfiguration configuration;
 void begin() { _tile_loadconfig(&configuration); }
 void end() { _tile_release(); }
 
-// Bytes a, b of each 32-bit lane of x and then of y, side by side: (x_a, y_a, x_b, y_b).
-struct Interleaving {
-  __m512i low, high, front, back;
-  Interleaving() {
-    alignas(64) std::uint8_t place[4][64];
-    for (int lane = 0; lane < 64; lane += 4) {
-      const auto at = static_cast<std::uint8_t>(lane), other = static_cast<std::uint8_t>(64 + lane);
-      const std::uint8_t places[4][4] = {
-          {at, other, static_cast<std::uint8_t>(at + 1), static_cast<std::uint8_t>(other + 1)},
-          {static_cast<std::uint8_t>(at + 2), static_cast<std::uint8_t>(other + 2), static_cast<std::uint8_t>(at + 3),
-           static_cast<std::uint8_t>(other + 3)},
-          {at, static_cast<std::uint8_t>(at + 1), other, static_cast<std::uint8_t>(other + 1)},
-          {static_cast<std::uint8_t>(at + 2), static_cast<std::uint8_t>(at + 3), static_cast<std::uint8_t>(other + 2),
-           static_cast<std::uint8_t>(other + 3)}};
-      for (int which = 0; which < 4; ++which)
-        for (int i = 0; i < 4; ++i) place[which][lane + i] = places[which][i];
-    }
-    low = _mm512_load_si512(place[0]);
-    high = _mm512_load_si512(place[1]);
-    front = _mm512_load_si512(place[2]);
-    back = _mm512_load_si512(place[3]);
-  }
-};
+// Which bytes of two vectors go into each 32-bit lane: 0 to 3 are those of the first vector's lane, 64 to 67 the
+// second's.
+__m512i bytes_of_lanes(int first, int second, int third, int fourth) {
+  const __m512i lanes = _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                           _mm512_set1_epi32(0x04040404));
+  return _mm512_add_epi8(lanes, _mm512_set1_epi32(first | second << 8 | third << 16 | fourth << 24));
+}
 
 // Tile number 3·(column / 16) + digit of a block, and of them two at a time: their digits for all words, word by word.
 std::int8_t* tile_of(std::int8_t* digits, std::int64_t words, std::int64_t word, int number) {
@@ -81,7 +65,8 @@ void split(const float* block, std::int64_t rows, std::int8_t* digits, float* sc
     _mm512_store_ps(scales + 16 * i, scale);
     inverse[i] = _mm512_div_ps(_mm512_set1_ps(1), scale);
   }
-  const Interleaving bytes;
+  const __m512i low = bytes_of_lanes(0, 64, 1, 65), high = bytes_of_lanes(2, 66, 3, 67),
+                front = bytes_of_lanes(0, 1, 64, 65), back = bytes_of_lanes(2, 3, 66, 67);
   const __m512i offset = _mm512_set1_epi32(0x808080);
   const std::int64_t words = (rows + 63) / 64;
   for (std::int64_t word = 0; word < words; ++word)
@@ -96,13 +81,13 @@ void split(const float* block, std::int64_t rows, std::int8_t* digits, float* sc
           x[r] = _mm512_xor_si512(_mm512_add_epi32(whole, offset), offset);
         }
         // Four rows' digits of one place side by side, for each column.
-        const __m512i low01 = _mm512_permutex2var_epi8(x[0], bytes.low, x[1]),
-                      low23 = _mm512_permutex2var_epi8(x[2], bytes.low, x[3]),
-                      high01 = _mm512_permutex2var_epi8(x[0], bytes.high, x[1]),
-                      high23 = _mm512_permutex2var_epi8(x[2], bytes.high, x[3]);
-        const __m512i digit[3] = {_mm512_permutex2var_epi8(low01, bytes.front, low23),
-                                  _mm512_permutex2var_epi8(low01, bytes.back, low23),
-                                  _mm512_permutex2var_epi8(high01, bytes.front, high23)};
+        const __m512i low01 = _mm512_permutex2var_epi8(x[0], low, x[1]),
+                      low23 = _mm512_permutex2var_epi8(x[2], low, x[3]),
+                      high01 = _mm512_permutex2var_epi8(x[0], high, x[1]),
+                      high23 = _mm512_permutex2var_epi8(x[2], high, x[3]);
+        const __m512i digit[3] = {_mm512_permutex2var_epi8(low01, front, low23),
+                                  _mm512_permutex2var_epi8(low01, back, low23),
+                                  _mm512_permutex2var_epi8(high01, front, high23)};
         for (int d = 0; d < 3; ++d) _mm512_store_si512(tile_of(digits, words, word, 3 * i + d) + 64 * four, digit[d]);
       }
 }
