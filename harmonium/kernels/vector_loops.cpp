@@ -12,6 +12,7 @@ namespace {
 
 namespace baseline {
 #define HARMONIUM_LOOPS 128
+#include "harmonium/kernels/vector_draws_body.h"
 #include "harmonium/kernels/vector_loops_body.h"
 #undef HARMONIUM_LOOPS
 }  // namespace baseline
@@ -22,6 +23,7 @@ namespace baseline {
 #pragma GCC target("avx2,fma,popcnt")
 namespace avx2 {
 #define HARMONIUM_LOOPS 256
+#include "harmonium/kernels/vector_draws_body.h"
 #include "harmonium/kernels/vector_loops_body.h"
 #undef HARMONIUM_LOOPS
 }  // namespace avx2
@@ -31,6 +33,7 @@ namespace avx2 {
 #pragma GCC target("avx512f,fma,popcnt")
 namespace avx512 {
 #define HARMONIUM_LOOPS 512
+#include "harmonium/kernels/vector_draws_body.h"
 #include "harmonium/kernels/vector_loops_body.h"
 #undef HARMONIUM_LOOPS
 }  // namespace avx512

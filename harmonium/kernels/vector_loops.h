@@ -1,5 +1,5 @@
 // The loops that compilers do not vectorise well by themselves, written with vector types and compiled once for every
-// instruction set (vector_loops_body.h). The best one is picked when the program first asks.
+// instruction set (vector_loops_body.h, vector_draws_body.h). The best one is picked when the program first asks.
 #pragma once
 
 #include <cstdint>
