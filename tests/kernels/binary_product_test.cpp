@@ -100,6 +100,34 @@ TEST(PickedSums, AreMadeTheCheapestWay) {
   EXPECT_EQ(group(deviating_bits(1, 100, 784, 0.2)), 1);
 }
 
+// Sums of up to 800 numbers of size 1 in float32; rounding errors grow like a random walk to about 5e-6.
+constexpr double rounding = 1e-4;
+
+// The way of processors without tiles, on any: many rows, each way to pick, sums and draws.
+TEST(PickedSums, AreThoseOfTheRowsThatArePicked) {
+  const at::Tensor x = deviating_bits(4, 2100, 300, 0.3), weights = normal(Key(5), {300, 100}),
+                   bias = normal(Key(6), {100});
+  const BinaryCode code(*BinaryTable::of(x));
+  const at::Tensor expected = exactly(x).mm(exactly(weights)) + exactly(bias);
+  for (const int group : {1, 4, 8}) {
+    at::Tensor sums = at::empty({2100, 100});
+    DrawnUnits drawn(Key(7), 2100, 100);
+    PickedSums{.bits = code.deviating,
+               .group = group,
+               .matrix = weights,
+               .negated = code.majority.row(0),
+               .all_in_base = false,
+               .start = bias}
+        .run(sums, &drawn);
+    expect_close(sums, expected, rounding);
+    const BinaryTable units = drawn.take();
+    const at::Tensor distance = (at::sigmoid(sums) - uniform(Key(7), sums.sizes())).abs();
+    EXPECT_TRUE(units.table().eq(sample_logistic(Key(7), sums)).logical_or(distance.lt(1e-6)).all().item<bool>())
+        << group;
+    EXPECT_EQ(units.ones, BinaryTable::of(units.table())->ones) << group;
+  }
+}
+
 TEST(BinaryTable, RefusesWhatItCannotHold) {
   at::Tensor table = at::ones({70, 90});
   EXPECT_TRUE(BinaryTable::of(table).has_value());
@@ -115,9 +143,6 @@ struct ProductCase {
   std::int64_t rows, inner, columns;
   double part;
 };
-
-// Sums of up to 800 numbers of size 1 in float32; rounding errors grow like a random walk to about 5e-6.
-constexpr double rounding = 1e-4;
 
 class BinaryProduct : public testing::TestWithParam<ProductCase> {
  protected:
