@@ -114,6 +114,25 @@ TEST_F(Reproduce, TrainsJudgesAndWritesWhatItFound) {
   EXPECT_NE(found["machine"].get<std::string>().find("LibTorch"), std::string::npos);
 }
 
+TEST_F(Reproduce, PutsBothSidesOfASandwichAmongItsNumbers) {
+  replace("test = \"digits:test\"\n", "test = \"digits:test\"\nmethod = \"sandwich\"\nchains = 20\nbetas = 50\n");
+  (void)succeed({"reproduce", "tiny.toml", "--quick", "--out", "out"});
+  const ordered_json rows = results("out")["measured"];
+  ASSERT_EQ(rows.size(), 2U * 2 * 2) << "two runs, two data sets, two sides";
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    const ordered_json &estimate = rows[i], &bound = rows[i + 1];
+    ordered_json said;
+    for (const ordered_json& each : evaluations(fs::path("out") / estimate["run"].get<std::string>()))
+      if (each["data"] == estimate["data"]) said = each;
+    const double gap = said["gap"];
+    EXPECT_NEAR(bound["value"].get<double>(), estimate["value"].get<double>() - gap, 1e-9);
+    EXPECT_LE(bound["low"].get<double>(), bound["value"].get<double>());
+    EXPECT_GE(bound["high"].get<double>(), bound["value"].get<double>());
+    EXPECT_EQ(bound["kind"], "lower bound");
+    EXPECT_EQ(bound["data"], estimate["data"]);
+  }
+}
+
 TEST_F(Reproduce, SaysWhichExpectedValuesWereMissedAndStillSucceeds) {
   const Outcome outcome = succeed({"reproduce", "tiny.toml", "--out", "out"});
   for (const char* part : {"expected −27 ± 5", "within tolerance", "expected −1 ± 0.5", "MISSED",

@@ -24,12 +24,6 @@ class Snapshots : public Tool {
     header["__metadata__"].erase("note.seconds");
     return {header, bytes.substr(8 + length)};
   }
-  [[nodiscard]] std::vector<ordered_json> recorded(const std::string& run) const {
-    std::vector<ordered_json> rows;
-    std::istringstream lines(read_bytes(folder / run / "evaluations.jsonl"));
-    for (std::string line; std::getline(lines, line);) rows.push_back(ordered_json::parse(line));
-    return rows;
-  }
   const Arguments judge = {"evaluate", "run", "--snapshots", "--data", "digits:test"};
 };
 
@@ -93,11 +87,11 @@ TEST_F(Snapshots, AreJudgedTogetherWithTheFinalModelAndTheAnswersAreKept) {
     EXPECT_EQ(each["log_likelihood"]["kind"], "exact");
   }
   EXPECT_EQ(updates, (std::vector<int>{10, 42, 60}));
-  EXPECT_EQ(recorded("run"), result["evaluations"].get<std::vector<ordered_json>>());
+  EXPECT_EQ(evaluations("run"), result["evaluations"].get<std::vector<ordered_json>>());
   // The final model is judged as on its own.
   EXPECT_EQ(json({"evaluate", "run", "--data", "digits:test"})["log_likelihood"],
             result["evaluations"][2]["log_likelihood"]);
-  EXPECT_EQ(recorded("run").size(), 3U);
+  EXPECT_EQ(evaluations("run").size(), 3U);
 }
 
 TEST_F(Snapshots, ThatWereJudgedTheSameWayAreNotJudgedAgain) {
@@ -110,13 +104,13 @@ TEST_F(Snapshots, ThatWereJudgedTheSameWayAreNotJudgedAgain) {
   EXPECT_EQ(json(annealed + Arguments{"20"})["asked"], 0);
   EXPECT_EQ(json(annealed + Arguments{"30"})["asked"], 3) << "and more steps";
   // What an interrupted command has not answered is all that is left to do.
-  const std::vector<ordered_json> rows = recorded("run");
+  const std::vector<ordered_json> rows = evaluations("run");
   std::string without_one;
   for (const ordered_json& row : rows)
     if (!(row["updates"] == 42 && row["log_z"]["betas"] == 30)) without_one += row.dump() + "\n";
   write_bytes(folder / "run/evaluations.jsonl", without_one);
   EXPECT_EQ(json(annealed + Arguments{"30"})["asked"], 1);
-  EXPECT_EQ(recorded("run").size(), rows.size());
+  EXPECT_EQ(evaluations("run").size(), rows.size());
 }
 
 TEST_F(Snapshots, AreJudgedOfRunsOnlyAndByDataOnly) {

@@ -124,6 +124,15 @@ class Tool : public ::testing::Test {
     return ordered_json::parse(succeed(arguments + Arguments{"--json"}).out);
   }
 
+  // What a run folder says about how good its models are; nothing where there is no such file.
+  [[nodiscard]] std::vector<ordered_json> evaluations(const fs::path& run) const {
+    std::vector<ordered_json> rows;
+    if (!fs::exists(folder / run / "evaluations.jsonl")) return rows;
+    std::istringstream lines(read_bytes(folder / run / "evaluations.jsonl"));
+    for (std::string line; std::getline(lines, line);) rows.push_back(ordered_json::parse(line));
+    return rows;
+  }
+
   // A small run on the digits that takes a fraction of a second; `more` adds flags or gives others' values anew.
   [[nodiscard]] static Arguments small_run(const std::string& out, const Arguments& more = {}) {
     return Arguments{"train", "--out", out} + with_defaults(more, {{"--data", "digits"},

@@ -10,10 +10,7 @@ namespace {
 class Track : public Tool {
  protected:
   [[nodiscard]] std::vector<ordered_json> answers(const std::string& run) const {
-    std::vector<ordered_json> rows;
-    if (!fs::exists(folder / run / "evaluations.jsonl")) return rows;
-    std::istringstream lines(read_bytes(folder / run / "evaluations.jsonl"));
-    for (std::string line; std::getline(lines, line);) rows.push_back(ordered_json::parse(line));
+    std::vector<ordered_json> rows = evaluations(run);
     std::ranges::sort(rows, {}, [](const ordered_json& row) { return row["updates"].get<int>(); });
     return rows;
   }
