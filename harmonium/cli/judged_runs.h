@@ -2,7 +2,7 @@
 //
 //   test = "mnist:test"          minutes = 30              machine = "one H200"
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
-//   [[expected]] run, at_most, source
+//   [[expected]] run, at_most, source; not of --quick
 //   [quick]      minutes, machine and any option of a run, for --quick; it has the last word
 #pragma once
 

@@ -90,6 +90,8 @@ TEST_F(Classify, IsWhatAnExperimentMeasures) {
   EXPECT_EQ(found[0]["value"], 100 * test["error"].get<double>());
   EXPECT_EQ(found[0]["expected"], "≤ 50: met");
   EXPECT_EQ(found[1]["data"], "digits:valid");
+  const ordered_json quick = json(Arguments{"reproduce", "digits.toml", "--quick", "--out", "quick"})["experiment"];
+  EXPECT_EQ(quick["measured"][0]["expected"], nullptr) << "what is expected of the whole";
   const std::string model = model_bytes("out/a");
   EXPECT_EQ(json(command)["experiment"]["measured"], found);
   EXPECT_TRUE(model_bytes("out/a") == model);
