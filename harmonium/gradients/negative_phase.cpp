@@ -39,6 +39,11 @@ std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name, cons
   require(options.particles >= 1, "the negative phase needs at least one particle, not {}", options.particles);
   require(options.sweeps_final >= 0, "the final number of sweeps is 0 (as at the start) or more, not {}",
           options.sweeps_final);
+  require(options.mean_field_steps >= 0, "the number of mean-field steps is 0 (none) or more, not {}",
+          options.mean_field_steps);
+  require(options.mean_field_steps == 0 || name == "pcd" || name == "fpcd",
+          "mean-field steps ({}) are for the chains of pcd and fpcd, not for the gradient {}", options.mean_field_steps,
+          name);
   require(options.fast_rate >= 0, "the fast rate of fpcd is 0 or more, not {}", options.fast_rate);
   require(options.fast_decay >= 0 && options.fast_decay < 1, "the decay of fpcd's fast weights lies in [0, 1), not {}",
           options.fast_decay);

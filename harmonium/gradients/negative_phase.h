@@ -40,12 +40,13 @@ class NegativePhase {
 };
 
 struct NegativePhaseOptions {
-  std::int64_t sweeps = 1;        // Gibbs sweeps per update (k of CD-k and PCD-k)
-  std::int64_t sweeps_final = 0;  // grown to geometrically by the end of training; 0: constant
-  std::int64_t particles = 100;   // persistent chains (pcd, fpcd, tempered; pt: on each rung)
-  std::int64_t rungs = 10;        // inverse temperatures from base to model (pt, tempered)
-  double fast_rate = 0.01;        // fpcd: learning rate of the overlay, constant
-  double fast_decay = 0.95;       // fpcd: what is left of the overlay after an update
+  std::int64_t sweeps = 1;            // Gibbs sweeps per update (k of CD-k and PCD-k)
+  std::int64_t sweeps_final = 0;      // grown to geometrically by the end of training; 0: constant
+  std::int64_t mean_field_steps = 0;  // pcd, fpcd: from where the chains are, before moments are taken
+  std::int64_t particles = 100;       // persistent chains (pcd, fpcd, tempered; pt: on each rung)
+  std::int64_t rungs = 10;            // inverse temperatures from base to model (pt, tempered)
+  double fast_rate = 0.01;            // fpcd: learning rate of the overlay, constant
+  double fast_decay = 0.95;           // fpcd: what is left of the overlay after an update
 
   [[nodiscard]] std::int64_t sweeps_at(double fraction) const;
 };

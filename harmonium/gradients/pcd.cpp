@@ -1,5 +1,6 @@
 #include "harmonium/gradients/pcd.h"
 
+#include "harmonium/gradients/mean_steps.h"
 #include "harmonium/samplers/gibbs.h"
 
 namespace harmonium {
@@ -15,10 +16,16 @@ const State& Pcd::begun(const BoltzmannMachine& machine, const Key& key) {
 
 Moments Pcd::model_moments(const BoltzmannMachine& machine, const State&, const Key& key) {
   begin(machine, key);
+  if (options_.mean_field_steps > 0) {
+    gibbs(machine, particles_, key.fold_in(1), sweeps());
+    return moments_after_mean_steps(machine, particles_, options_.mean_field_steps);
+  }
   return walk_and_average(machine, particles_, key.fold_in(1), sweeps());
 }
 
-void Pcd::subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State&, const Key& key) {
+void Pcd::subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
+                                 const Key& key) {
+  if (options_.mean_field_steps > 0) return NegativePhase::subtract_model_moments(gradient, machine, data, key);
   begin(machine, key);
   walk_and_add_(gradient, -1, machine, particles_, key.fold_in(1), sweeps());
 }

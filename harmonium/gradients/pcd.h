@@ -1,7 +1,8 @@
 // Persistent contrastive divergence (Younes 1989; Tieleman 2008): M chains kept from update to update, k sweeps each.
 //
 // Asymptotically unbiased as the learning rate falls. The block drawn last enters by its expectation. Cost: 2k products
-// per particle.
+// per particle. With mean-field steps (mean_steps.h) all layers enter by means that so many steps lead to from where
+// the chains are, which is biased; the chains themselves go on as draws.
 #pragma once
 
 #include "harmonium/gradients/negative_phase.h"
@@ -20,6 +21,7 @@ class Pcd final : public NegativePhase {
   [[nodiscard]] const State& begun(const BoltzmannMachine& machine, const Key& key);
   void set_particles(State particles) { particles_ = std::move(particles); }
   [[nodiscard]] std::int64_t sweeps() const { return options_.sweeps_at(fraction_); }
+  [[nodiscard]] bool ends_in_means() const { return options_.mean_field_steps > 0; }
   void at_fraction(double done) override { fraction_ = done; }
   [[nodiscard]] NamedTensors state() const override;
   void restore(const NamedTensors& tensors) override;

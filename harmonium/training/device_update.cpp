@@ -66,8 +66,8 @@ std::unique_ptr<DeviceUpdate> DeviceUpdate::make(const BoltzmannMachine& machine
                                                  NegativePhase& phase, const Metric& metric, const StepOptions& step) {
   auto* pcd = dynamic_cast<Pcd*>(&phase);
   const bool metric_known = metric.factorized() != nullptr || dynamic_cast<const Identity*>(&metric) != nullptr;
-  if (pcd == nullptr || !metric_known || step.momentum != 0 || step.weight_decay_l1 != 0 || !is_binary_rbm(machine) ||
-      machine.observed() != LayerSet{0} || !batches.of_bytes())
+  if (pcd == nullptr || pcd->ends_in_means() || !metric_known || step.momentum != 0 || step.weight_decay_l1 != 0 ||
+      !is_binary_rbm(machine) || machine.observed() != LayerSet{0} || !batches.of_bytes())
     return nullptr;
   if (!RbmChains::serve(machine.parameters()[machine.topology().edges[0].weights])) return nullptr;
   return std::unique_ptr<DeviceUpdate>(

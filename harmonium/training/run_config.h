@@ -34,6 +34,7 @@ struct RunConfig {
   std::int64_t particles = 0;
   std::int64_t sweeps = 1;
   std::int64_t sweeps_final = 0;
+  std::int64_t mean_field_steps = 0;
   std::int64_t rungs = 10;
   double fast_rate = 0.01;
   double fast_decay = 0.95;
@@ -131,6 +132,8 @@ struct RunConfig {
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final,
             "sweeps per update at the end, grown to geometrically (0: as at the start)");
+    visitor("mean_field_steps", self.mean_field_steps,
+            "pcd, fpcd: mean-field steps from where the chains are, before their statistics are taken (0: none)");
     visitor("rungs", self.rungs, "pt, tempered: inverse temperatures from the base rates to the model");
     visitor("fast_rate", self.fast_rate, "fpcd: learning rate of the fast weights, constant (0: plain pcd)");
     visitor("fast_decay", self.fast_decay, "fpcd: what is left of the fast weights after an update");

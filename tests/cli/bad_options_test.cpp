@@ -39,6 +39,9 @@ TEST_F(BadOption, OfDeepLayersIsNamed) {
   train_refuses({"--layers", "10,5"}, {"--layers 10,5", "rbm", "--model dbm"});
   train_refuses(deep + Arguments{"--layers", "10,5", "--labels", "middle"}, {"--labels middle", "top"});
   train_refuses({"--labels", "top"}, {"--labels top", "rbm", "classification_rbm"});
+  train_refuses({"--mean-field-steps", "-1"}, {"--mean-field-steps", "-1"});
+  train_refuses({"--mean-field-steps", "1", "--gradient", "cd"}, {"--mean-field-steps 1", "cd", "pcd"});
+  train_refuses({"--mean-field-steps", "1", "--model", "mrf", "--hidden", "none"}, {"--mean-field-steps 1", "mrf"});
   train_refuses({"--pretrain", "rbm"}, {"--pretrain rbm", "--model dbm"});
   train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "rbm"}, {"two hidden layers"});
   train_refuses(deep + Arguments{"--layers", "10,abc", "--pretrain", "rbm"}, {"--layers 10,abc", "'abc'"});

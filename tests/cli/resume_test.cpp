@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
         Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
+        Variant{"DeepMachineByMeans",
+                {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--mean-field-steps", "1"}},
         Variant{"Classifier", {"--model", "mlp", "--hidden", "none", "--layers", "9,7", "--dropout", "0.3"}},
         Variant{"Autoencoder",
                 {"--model", "autoencoder", "--hidden", "none", "--layers", "9,3", "--optimizer", "sgd", "--momentum",

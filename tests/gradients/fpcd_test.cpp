@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harmonium/gradients/exact_gradient.h"
 #include "harmonium/gradients/mean_field_cd.h"
 #include "harmonium/samplers/gibbs.h"
 #include "tests/support/machines.h"
@@ -108,6 +109,57 @@ TEST(MeanFieldCd, HasNoNoiseAndWorksOnEveryShallowMachine) {
     EXPECT_TRUE(identical(first, phase->model_moments(machine, machine.observe(values), Key(21))));
     EXPECT_TRUE(at::isfinite(first.flatten()).all().item<bool>());
   }
+}
+
+// Block after block: the layers 0 and 2 given the draws of 1, then 1 given their means.
+TEST(MeanFieldSteps, LeadFromTheChainsToMeans) {
+  const BoltzmannMachine machine =
+      randomized(make_chain({"bernoulli:4", "bernoulli:3", "bernoulli:2"}, at::kDouble), 21, 1.5);
+  const Moments& p = machine.parameters();
+  const at::Tensor &lower = p["visible_hidden1.weights"], &upper = p["hidden1_hidden2.weights"];
+  for (const int steps : {1, 3}) {
+    const auto drawn = make_negative_phase("pcd", {.sweeps = 2, .particles = 7}),
+               meant = make_negative_phase("pcd", {.sweeps = 2, .mean_field_steps = steps, .particles = 7});
+    for (std::uint64_t update = 0; update < 3; ++update) {
+      const Key key = Key(22).fold_in(update);
+      (void)drawn->model_moments(machine, {}, key);
+      const Moments moments = meant->model_moments(machine, {}, key);
+      for (std::size_t layer = 0; layer < 3; ++layer)
+        ASSERT_TRUE(at::equal(meant->particles().layers[layer], drawn->particles().layers[layer])) << "chains go on";
+      at::Tensor h1 = drawn->particles().layers[1], v, h2;
+      for (int step = 0; step < steps; ++step) {
+        v = at::sigmoid(h1.mm(lower.t()) + p["visible.bias"]);
+        h2 = at::sigmoid(h1.mm(upper) + p["hidden2.bias"]);
+        h1 = at::sigmoid(v.mm(lower) + h2.mm(upper.t()) + p["hidden1.bias"]);
+      }
+      support::expect_close(moments["visible.bias"], v.mean(0), 1e-12);
+      support::expect_close(moments["hidden1.bias"], h1.mean(0), 1e-12);
+      support::expect_close(moments["hidden2.bias"], h2.mean(0), 1e-12);
+      support::expect_close(moments["visible_hidden1.weights"], v.t().mm(h1) / 7, 1e-12);
+      support::expect_close(moments["hidden1_hidden2.weights"], h1.t().mm(h2) / 7, 1e-12);
+    }
+  }
+}
+
+// Without weights units are independent, and means after a step are those of the model whatever the chains are at.
+TEST(MeanFieldSteps, AreExactForUnitsThatAreIndependent) {
+  for (const support::MachineCase& one : support::all_machines()) {
+    SCOPED_TRACE(one.name);
+    BoltzmannMachine machine = one.make();
+    for (const EdgeInfo& edge : machine.topology().edges) machine.parameters()[edge.weights].zero_();
+    const auto phase = make_negative_phase("pcd", {.mean_field_steps = 1, .particles = 3});
+    support::expect_close(phase->model_moments(machine, {}, Key(23)), exact_moments(machine), 1e-12);
+  }
+}
+
+TEST(MeanFieldSteps, AreRefusedWhereTheyMeanNothing) {
+  for (const std::string name : {"cd", "mf_cd", "pl", "exact", "pt", "tempered"})
+    support::expect_mentions(support::message_of([&] { (void)make_negative_phase(name, {.mean_field_steps = 1}); }),
+                             {"mean-field", name});
+  const BoltzmannMachine field = support::inner_machines()[0].make();
+  const auto phase = make_negative_phase("pcd", {.mean_field_steps = 1, .particles = 3});
+  support::expect_mentions(support::message_of([&] { (void)phase->model_moments(field, {}, Key(24)); }),
+                           {"mean-field", "inside a layer"});
 }
 
 TEST(Sweeps, GrowGeometricallyFromFirstToLast) {

@@ -31,6 +31,7 @@ RunConfig chain_stage_config(const RunConfig& config, std::size_t stage) {
   result.visible = layers.first;
   result.hidden = layers.second;
   result.gradient = "pcd";  // what a deep machine can be trained with besides need not do for an RBM of twins
+  result.mean_field_steps = 0;
   result.updates = config.pretrain_updates;
   result.pretrain = "none";
   result.pretrain_updates = 0;

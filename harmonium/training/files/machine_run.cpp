@@ -32,6 +32,7 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
                       machine.device());
   auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
                                                               .sweeps_final = config.sweeps_final,
+                                                              .mean_field_steps = config.mean_field_steps,
                                                               .particles = config.particles,
                                                               .rungs = config.rungs,
                                                               .fast_rate = config.fast_rate,

@@ -93,6 +93,7 @@ void check_numbers(const RunConfig& config) {
   at_least("--batch", config.batch, 1);
   at_least("--sweeps", config.sweeps, 1);
   at_least("--sweeps-final", config.sweeps_final, 0);
+  at_least("--mean-field-steps", config.mean_field_steps, 0);
   at_least("--rungs", config.rungs, 2);
   at_least("--particles", config.particles, 0);
   at_least("--log-every", config.log_every, 0);

@@ -170,12 +170,21 @@ void check_config(const RunConfig& config, const RunData& data, const Model& ini
         "--gradient {} needs hidden layers that are known once the data are, and those of --model dbm are joined to "
         "each other; use pcd, fpcd, pt, tempered or exact",
         config.gradient);
+  require(
+      config.mean_field_steps == 0 || config.gradient == "pcd" || config.gradient == "fpcd",
+      "--mean-field-steps {} go from the chains of pcd or fpcd to means, and --gradient is {}; leave it out, or use "
+      "pcd",
+      config.mean_field_steps, config.gradient);
   if (joins_visible(config)) {
     require(
         config.gradient != "mf_cd",
         "--gradient mf_cd moves a layer at once, which edges inside a layer forbid, and --model {} has them; use pcd, "
         "cd or pl",
         config.model);
+    require(config.mean_field_steps == 0,
+            "--mean-field-steps {} moves a layer at once, which edges inside a layer forbid, and --model {} has them; "
+            "leave it out",
+            config.mean_field_steps, config.model);
     require(config.optimizer != "metric_free" || (config.gradient != "exact" && config.gradient != "pl"),
             "--optimizer metric_free looks at chains, and --gradient {} has none; use fang, centering or sgd",
             config.gradient);

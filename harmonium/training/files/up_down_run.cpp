@@ -34,6 +34,7 @@ UpDown make_up_down(const RunConfig& config, const RunData& data, const BeliefNe
                       key.fold_in(up_down_batch_stream));
   auto top_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
                                                          .sweeps_final = config.sweeps_final,
+                                                         .mean_field_steps = config.mean_field_steps,
                                                          .particles = config.particles,
                                                          .rungs = config.rungs,
                                                          .fast_rate = config.fast_rate,
