@@ -1,8 +1,12 @@
 #include "harmonium/cli/judged_runs.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "harmonium/cli/config_file.h"
+#include "harmonium/cli/training_session.h"
+#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
@@ -66,6 +70,24 @@ JudgedRuns parse_judged_runs(const ExperimentFile& file, bool quick, RunConfig c
     experiment.expected.push_back(error_bound(file, *table, experiment.runs));
   if (quick) experiment.expected.clear();  // they are about the whole of it
   return experiment;
+}
+
+void begin_experiment(const ExperimentFile& file, const ReproduceOptions& options, const ExpectedTime& time) {
+  watch_interrupts();
+  if (options.common.json) return;
+  fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
+  time.say();
+}
+
+bool train_if_needed(ExperimentRun& run, std::size_t place, std::size_t count, const CommonOptions& common) {
+  apply(common);  // threads, which smaller work may have limited
+  if (!is_trained(run.folder, run.config)) {
+    const RunResult result = train_with_bar(run.folder, run.config, resolve(run.config), common,
+                                            format("training {}, run {} of {}:", run.name, place + 1, count));
+    if (!result.finished) return false;
+  }
+  run.seconds = seconds_of_run(run.folder);
+  return true;
 }
 
 }  // namespace harmonium::cli

@@ -15,12 +15,10 @@
 #include "harmonium/cli/class_samples.h"
 #include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/training_session.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/training/files/classification_result.h"
 #include "harmonium/training/files/net_file.h"
-#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
@@ -87,20 +85,12 @@ double spread(const at::Tensor& values, const at::Tensor& labels, std::int64_t c
   return sum / pairs;
 }
 
-struct SeenRun {
-  std::string name;
-  std::filesystem::path folder;
-  RunConfig config;  // resolved
-  double seconds = 0;
+struct SeenRun : ExperimentRun {
   ClassSamples samples = {};
   ClassificationResult judged = {};
   double apart = 0;
-  const ErrorBound* expected = nullptr;
 
-  [[nodiscard]] std::string verdict() const {
-    return expected == nullptr ? "" : expected->verdict(100 * judged.error().value);
-  }
-  [[nodiscard]] std::string layers() const { return config.layers == "none" ? config.hidden : config.layers; }
+  [[nodiscard]] std::string verdict() const { return verdict_of(100 * judged.error().value); }
 };
 
 ordered_json rows_of(const ClassSamplesExperiment& experiment, const std::vector<SeenRun>& runs,
@@ -190,35 +180,18 @@ Dataset first_of_each(const Dataset& data, std::int64_t classes, std::int64_t of
 
 int reproduce_class_samples(const ExperimentFile& file, const ReproduceOptions& options) {
   const ClassSamplesExperiment experiment = parse_class_samples(file, options.quick);
-  std::vector<SeenRun> runs;
-  for (const PlannedRun& planned : experiment.runs.runs) {  // everything that can be wrong shows here
-    SeenRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
-    check_config(run.config, resolve(run.config));
+  std::vector<SeenRun> runs = prepare_runs<SeenRun>(experiment.runs, options.out);
+  for (const SeenRun& run : runs) {
     require(knows_labels(run.config), "{}: run '{}' is a {}, which knows no classes", file.source, run.name,
             run.config.model);
     require(run.config.model != "mlp" || run.name == experiment.judge,
             "{}: run '{}' is a net, and only the judge may be one", file.source, run.name);
-    run.expected = experiment.runs.bound_of(run.name);
-    runs.push_back(std::move(run));
   }
   const Dataset test = open_dataset(experiment.runs.test);
   require(test.labels.defined(), "{}: {} has no labels", file.source, experiment.runs.test);
-  watch_interrupts();
-  if (!options.common.json) {
-    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    experiment.runs.time.say();
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    SeenRun& run = runs[i];
-    if (!is_trained(run.folder, run.config)) {
-      apply(options.common);  // threads, which smaller work may have limited
-      const RunData data = resolve(run.config);
-      const RunResult result = train_with_bar(run.folder, run.config, data, options.common,
-                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
-      if (!result.finished) return stopped_experiment(options);
-    }
-    run.seconds = seconds_of_run(run.folder);
-  }
+  begin_experiment(file, options, experiment.runs.time);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!train_if_needed(runs[i], i, runs.size(), options.common)) return stopped_experiment(options);
   const NetModel judge = read_net(options.out / experiment.judge);
   const auto judged = [&](const at::Tensor& values, const at::Tensor& labels) {
     return classification_result(judge.net.logits(values.to(at::kFloat)).to(at::kDouble).log_softmax(1), labels, 0);

@@ -8,10 +8,8 @@
 #include "harmonium/cli/classifying.h"
 #include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/training_session.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/training/files/model_header.h"
-#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
@@ -25,22 +23,13 @@ JudgedRuns parse_classification(const ExperimentFile& file, bool quick) {
 }
 
 // One run of the experiment and what it has been found to be worth.
-struct ClassifiedRun {
-  std::string name;
-  std::filesystem::path folder;
-  RunConfig config;  // resolved
-  double seconds = 0;
+struct ClassifiedRun : ExperimentRun {
   ClassificationResult test = {};
   std::optional<ClassificationResult> valid = {};  // by which it was chosen
-  const ErrorBound* expected = nullptr;
 
-  [[nodiscard]] std::string verdict() const {
-    return expected == nullptr ? "" : expected->verdict(100 * test.error().value);
-  }
+  [[nodiscard]] std::string verdict() const { return verdict_of(100 * test.error().value); }
   [[nodiscard]] std::string valid_error() const { return valid ? percent(valid->error()) : "none"; }
 };
-
-std::string hidden_layers(const RunConfig& config) { return config.layers == "none" ? config.hidden : config.layers; }
 
 nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
   using nlohmann::ordered_json;
@@ -51,8 +40,8 @@ nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
     rows.push_back(
         {{"what", format("{} ({} hidden), model of update {} of {}, {:.0f} s of training: errors on {} ({} "
                          "rows, binarization {}){}, %",
-                         run.name, hidden_layers(run.config), result.updates, run.config.updates, run.seconds,
-                         result.data, result.n, result.binarization, why)},
+                         run.name, run.layers(), result.updates, run.config.updates, run.seconds, result.data, result.n,
+                         result.binarization, why)},
          {"value", 100 * error.value},
          {"low", 100 * error.low},
          {"high", 100 * error.high},
@@ -89,8 +78,8 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
               .rows = {}};
   for (const ClassifiedRun& run : runs) {
     content.headline.emplace_back(run.name + ", test error", format("{:.2f} %", 100 * run.test.error().value));
-    table.rows.push_back({run.name, how_taught(run.config), hidden_layers(run.config), percent(run.test.error()),
-                          run.valid_error(), run.verdict(), format("{:.0f} s", run.seconds)});
+    table.rows.push_back({run.name, how_taught(run.config), run.layers(), percent(run.test.error()), run.valid_error(),
+                          run.verdict(), format("{:.0f} s", run.seconds)});
   }
   content.tables.push_back(std::move(table));
   for (const ClassifiedRun& run : runs) {
@@ -121,31 +110,15 @@ ClassificationResult answer(const ClassifiedRun& run, const std::string& data, c
 int reproduce_classification(const ExperimentFile& file, const ReproduceOptions& options) {
   JudgedRuns experiment = parse_classification(file, options.quick);
   place_runs(experiment.runs, options.common);
-  std::vector<ClassifiedRun> runs;
-  for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
-    ClassifiedRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
-    check_config(run.config, resolve(run.config));
-    const std::vector<std::string> kinds = {"classification_rbm", "classification_dbn", "mlp"};
+  std::vector<ClassifiedRun> runs = prepare_runs<ClassifiedRun>(experiment, options.out);
+  const std::vector<std::string> kinds = {"classification_rbm", "classification_dbn", "mlp"};
+  for (const ClassifiedRun& run : runs)
     require(std::ranges::find(kinds, run.config.model) != kinds.end(), "{}: run '{}' is a {}, which knows no classes",
             file.source, run.name, run.config.model);
-    run.expected = experiment.bound_of(run.name);
-    runs.push_back(std::move(run));
-  }
-  watch_interrupts();
-  if (!options.common.json) {
-    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    experiment.time.say();
-  }
+  begin_experiment(file, options, experiment.time);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ClassifiedRun& run = runs[i];
-    if (!is_trained(run.folder, run.config)) {
-      apply(options.common);  // threads, which smaller work may have limited
-      const RunData data = resolve(run.config);
-      const RunResult result = train_with_bar(run.folder, run.config, data, options.common,
-                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
-      if (!result.finished) return stopped_experiment(options);
-    }
-    run.seconds = seconds_of_run(run.folder);
+    if (!train_if_needed(run, i, runs.size(), options.common)) return stopped_experiment(options);
     if (run.config.keep == "best") run.valid = answer(run, run.config.valid, options.common);
     run.test = answer(run, experiment.test, options.common);
     if (interrupted()) return stopped_experiment(options);

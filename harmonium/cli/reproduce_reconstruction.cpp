@@ -7,13 +7,10 @@
 #include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/reconstruction_error.h"
 #include "harmonium/cli/results_file.h"
-#include "harmonium/cli/training_session.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/principal_components.h"
 #include "harmonium/report/net_report.h"
-#include "harmonium/training/files/metrics_log.h"
 #include "harmonium/training/files/net_file.h"
-#include "harmonium/training/files/stages.h"
 #include "harmonium/training/net_error.h"
 
 namespace harmonium::cli {
@@ -26,16 +23,11 @@ JudgedRuns parse_reconstruction(const ExperimentFile& file, bool quick) {
   return parse_judged_runs(file, quick, config);
 }
 
-struct RebuiltRun {
-  std::string name;
-  std::filesystem::path folder;
-  RunConfig config;  // resolved
-  double seconds = 0;
+struct RebuiltRun : ExperimentRun {
   ReconstructionError error = {};
-  const ErrorBound* expected = nullptr;
   Picture picture = {};
 
-  [[nodiscard]] std::string verdict() const { return expected == nullptr ? "" : expected->verdict(error.mean); }
+  [[nodiscard]] std::string verdict() const { return verdict_of(error.mean); }
 };
 
 struct LinearCode {
@@ -99,32 +91,17 @@ ReportContent reconstruction_report(const std::vector<RebuiltRun>& runs, const s
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options) {
   JudgedRuns experiment = parse_reconstruction(file, options.quick);
   place_runs(experiment.runs, options.common);
-  std::vector<RebuiltRun> runs;
-  for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
-    RebuiltRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
-    check_config(run.config, resolve(run.config));
+  std::vector<RebuiltRun> runs = prepare_runs<RebuiltRun>(experiment, options.out);
+  for (const RebuiltRun& run : runs)
     require(run.config.model == "autoencoder", "{}: run '{}' is a {}, which gives no data back", file.source, run.name,
             run.config.model);
-    run.expected = experiment.bound_of(run.name);
-    runs.push_back(std::move(run));
-  }
-  watch_interrupts();
-  if (!options.common.json) {
-    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    experiment.time.say();
-  }
+  begin_experiment(file, options, experiment.time);
   const Dataset test = open_dataset(experiment.test, {});
   std::vector<LinearCode> linear;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     RebuiltRun& run = runs[i];
-    apply(options.common);  // threads, which smaller work may have limited
+    if (!train_if_needed(run, i, runs.size(), options.common)) return stopped_experiment(options);
     const RunData data = resolve(run.config);
-    if (!is_trained(run.folder, run.config)) {
-      const RunResult result = train_with_bar(run.folder, run.config, data, options.common,
-                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
-      if (!result.finished) return stopped_experiment(options);
-    }
-    run.seconds = seconds_of_run(run.folder);
     const NetModel model = read_net(run.folder);
     run.error =
         reconstruction_error(test, data.binarization, [&](const at::Tensor& rows) { return model.net.forward(rows); });

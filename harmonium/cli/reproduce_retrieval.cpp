@@ -8,26 +8,16 @@
 #include "harmonium/cli/judged_runs.h"
 #include "harmonium/cli/results_file.h"
 #include "harmonium/cli/retrieving.h"
-#include "harmonium/cli/training_session.h"
 #include "harmonium/report/retrieval.h"
-#include "harmonium/training/files/stages.h"
 
 namespace harmonium::cli {
 
 namespace {
 
-struct RetrievingRun {
-  std::string name;
-  std::filesystem::path folder;
-  RunConfig config;  // resolved
-  double seconds = 0;
+struct RetrievingRun : ExperimentRun {
   RetrievalResult result = {};
-  const ErrorBound* expected = nullptr;
 
-  [[nodiscard]] std::string verdict() const {
-    return expected == nullptr ? "" : expected->verdict(1 - result.curves.front().points.front().precision);
-  }
-  [[nodiscard]] std::string layers() const { return config.layers == "none" ? config.hidden : config.layers; }
+  [[nodiscard]] std::string verdict() const { return verdict_of(1 - result.curves.front().points.front().precision); }
 };
 
 // The curve that says most after a few documents and the one after many: where rows of results are given.
@@ -89,27 +79,11 @@ int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& opti
   RunConfig usual;
   usual.visible = "counts";
   const JudgedRuns experiment = parse_judged_runs(file, options.quick, usual);
-  std::vector<RetrievingRun> runs;
-  for (const PlannedRun& planned : experiment.runs) {  // everything that can be wrong shows here
-    RetrievingRun run{.name = planned.name, .folder = options.out / planned.name, .config = planned.config};
-    check_config(run.config, resolve(run.config));
-    run.expected = experiment.bound_of(run.name);
-    runs.push_back(std::move(run));
-  }
-  watch_interrupts();
-  if (!options.common.json) {
-    fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
-    experiment.time.say();
-  }
+  std::vector<RetrievingRun> runs = prepare_runs<RetrievingRun>(experiment, options.out);
+  begin_experiment(file, options, experiment.time);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     RetrievingRun& run = runs[i];
-    apply(options.common);  // threads, which smaller work may have limited
-    if (!is_trained(run.folder, run.config)) {
-      const RunResult result = train_with_bar(run.folder, run.config, resolve(run.config), options.common,
-                                              format("training {}, run {} of {}:", run.name, i + 1, runs.size()));
-      if (!result.finished) return stopped_experiment(options);
-    }
-    run.seconds = seconds_of_run(run.folder);
+    if (!train_if_needed(run, i, runs.size(), options.common)) return stopped_experiment(options);
     RetrieveOptions question;
     question.source.model = run.folder.string();
     question.source.data = experiment.test;
