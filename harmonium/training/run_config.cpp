@@ -15,6 +15,26 @@ MetricOptions metric_options(const RunConfig& config) {
           .seed = config.seed};
 }
 
+NegativePhaseOptions negative_phase_options(const RunConfig& config) {
+  return {.sweeps = config.sweeps,
+          .sweeps_final = config.sweeps_final,
+          .mean_field_steps = config.mean_field_steps,
+          .particles = config.particles,
+          .rungs = config.rungs,
+          .fast_rate = config.fast_rate,
+          .fast_decay = config.fast_decay};
+}
+
+StepOptions step_options(const RunConfig& config) {
+  return {.rate_bias = config.rate_bias,
+          .rate_weights = config.rate_weights,
+          .schedule = parse_schedule(config.schedule),
+          .schedule_tau = config.schedule_tau,
+          .momentum = config.momentum,
+          .weight_decay = config.weight_decay,
+          .weight_decay_l1 = config.weight_decay_l1};
+}
+
 Rates counts_rates(double mean_length) {
   // 20 Newsgroups (50 words a document), precision of the nearest document: 0.2 was better than 0.01 and 0.05, and 0.4
   // as good.

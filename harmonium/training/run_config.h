@@ -5,6 +5,8 @@
 #include <string>
 
 #include "harmonium/geometry/metric.h"
+#include "harmonium/gradients/negative_phase.h"
+#include "harmonium/training/step_rule.h"
 
 namespace harmonium {
 
@@ -193,7 +195,10 @@ struct RunConfig {
   }
 };
 
+// What parts of a run want to know of it.
 [[nodiscard]] MetricOptions metric_options(const RunConfig& config);
+[[nodiscard]] NegativePhaseOptions negative_phase_options(const RunConfig& config);
+[[nodiscard]] StepOptions step_options(const RunConfig& config);
 
 // The learning rates an optimizer has where none are given.
 struct Rates {

@@ -30,28 +30,16 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
   const Key key(config.seed);
   BatchStream batches(data.train, batch_options(config, data, config.batch), key.fold_in(run_streams::batches),
                       machine.device());
-  auto negative_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
-                                                              .sweeps_final = config.sweeps_final,
-                                                              .mean_field_steps = config.mean_field_steps,
-                                                              .particles = config.particles,
-                                                              .rungs = config.rungs,
-                                                              .fast_rate = config.fast_rate,
-                                                              .fast_decay = config.fast_decay});
+  auto negative_phase = make_negative_phase(config.gradient, negative_phase_options(config));
   if (!chains.empty()) negative_phase->restore(chains);
   negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
-  const StepOptions step{.rate_bias = config.rate_bias,
-                         .rate_weights = config.rate_weights,
-                         .schedule = parse_schedule(config.schedule),
-                         .schedule_tau = config.schedule_tau,
-                         .momentum = config.momentum,
-                         .weight_decay = config.weight_decay,
-                         .weight_decay_l1 = config.weight_decay_l1};
   const TrainerOptions options{.updates = config.updates,
                                .averaging = config.averaging,
                                .seed = key.fold_in(run_streams::updates).bits(),
                                .sparsity = {.target = config.sparsity_target, .cost = config.sparsity_cost}};
-  return {std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step, options};
+  return {std::move(machine), std::move(batches),   std::move(negative_phase),
+          std::move(metric),  step_options(config), options};
 }
 
 MachineRun::MachineRun(const RunConfig& config, const RunData& data, Model model, const NamedTensors& chains)

@@ -32,22 +32,10 @@ UpDown make_up_down(const RunConfig& config, const RunData& data, const BeliefNe
                        .shrink = config.shrink,
                        .classes = count_label_classes(net)},
                       key.fold_in(up_down_batch_stream));
-  auto top_phase = make_negative_phase(config.gradient, {.sweeps = config.sweeps,
-                                                         .sweeps_final = config.sweeps_final,
-                                                         .mean_field_steps = config.mean_field_steps,
-                                                         .particles = config.particles,
-                                                         .rungs = config.rungs,
-                                                         .fast_rate = config.fast_rate,
-                                                         .fast_decay = config.fast_decay});
+  auto top_phase = make_negative_phase(config.gradient, negative_phase_options(config));
   return {net, std::move(batches), std::move(top_phase),
           UpDownOptions{.adam = config.optimizer == "adam",
-                        .step = {.rate_bias = config.rate_bias,
-                                 .rate_weights = config.rate_weights,
-                                 .schedule = parse_schedule(config.schedule),
-                                 .schedule_tau = config.schedule_tau,
-                                 .momentum = config.momentum,
-                                 .weight_decay = config.weight_decay,
-                                 .weight_decay_l1 = config.weight_decay_l1},
+                        .step = step_options(config),
                         .updates = config.updates,
                         .averaging = config.averaging,
                         .seed = key.fold_in(up_down_update_stream).bits()}};
@@ -63,6 +51,7 @@ RunConfig greedy_config(const RunConfig& config) {
   result.gradient = "pcd";
   result.sweeps = usual.sweeps;
   result.sweeps_final = usual.sweeps_final;
+  result.mean_field_steps = usual.mean_field_steps;
   learn_layers_soon(result);
   result.log_every = std::max<std::int64_t>(1, config.pretrain_updates / 20);
   return result;
