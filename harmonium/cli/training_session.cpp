@@ -27,6 +27,8 @@ std::string watch_line(const std::map<std::string, double>& metrics, std::string
   add("pseudo_log_likelihood", "pseudo-LL", "{:.2f}");
   add("free_energy_gap", "gap", "{:.2f}");
   add("reconstruction_error", "rec", "{:.2f}");
+  if (const auto it = metrics.find("awake_units"); it != metrics.end())
+    text += fmt::format("  awake {:.0f} %", 100 * it->second);
   add("gradient_norm", "grad", "{:.3f}");
   return text;
 }

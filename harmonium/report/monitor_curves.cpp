@@ -24,6 +24,9 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "training rows themselves."},
       {"reconstruction_error", "Reconstruction error", "squared error per row",
        "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+      {"awake_units", "Awake units of upper layers", "share of units",
+       "Share of the hidden units without a neighbour among the data whose means vary between the watched rows (by a "
+       "standard deviation of 0.05 or more). The others say the same of every row: the model could do without them."},
       {"wake_log_probability", "Wake: the way down given the way up", "nats per row",
        "Σ log p(layer below | layer) of watched rows drawn up: what the weights of the way down learn to raise. "
        "Without "

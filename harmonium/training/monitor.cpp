@@ -32,6 +32,27 @@ double pseudo_log_likelihood(const BoltzmannMachine& machine, const State& data,
   return -static_cast<double>(v.size(1)) * at::softplus(gain).mean().item<double>();
 }
 
+// Hidden layers that hear from hidden ones only.
+LayerSet upper_layers(const BoltzmannMachine& machine) {
+  LayerSet result = machine.hidden();
+  const auto observed = [&](std::size_t layer) { return machine.layers()[layer].observed; };
+  for (const EdgeInfo& edge : machine.topology().edges)
+    std::erase_if(result, [&](std::size_t layer) {
+      return (layer == edge.lower && observed(edge.upper)) || (layer == edge.upper && observed(edge.lower));
+    });
+  return result;
+}
+
+double awake_share(const State& means, const LayerSet& layers) {
+  constexpr double awake = 0.05;
+  std::int64_t units = 0, telling = 0;
+  for (const std::size_t layer : layers) {
+    units += means.layers[layer].size(1);
+    telling += means.layers[layer].std(0, /*unbiased=*/false).ge(awake).sum().item<std::int64_t>();
+  }
+  return static_cast<double>(telling) / static_cast<double>(units);
+}
+
 }  // namespace
 
 Monitor::Monitor(const Dataset& train, const Dataset& valid, Binarization binarization, std::int64_t classes,
@@ -65,6 +86,7 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
   const at::Tensor rebuilt =
       machine.unit(visible).mean(machine.field(visible, means), machine.layer_parameters(visible));
   metrics["reconstruction_error"] = (rebuilt - judged.layers[visible]).square().sum(1).mean().item<double>();
+  if (const LayerSet upper = upper_layers(machine); !upper.empty()) metrics["awake_units"] = awake_share(means, upper);
   return metrics;
 }
 

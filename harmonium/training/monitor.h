@@ -24,6 +24,8 @@ class Monitor {
   //   classification_error   share of validation rows (else training rows) taken for another class; gray values as they
   //                          are, unless training thresholds them; machines with a label only
   //   reconstruction_error   mean squared error per row of v → E[h|v] → E[v|h]
+  //   awake_units            share of the units above the first hidden layers whose means tell rows apart (a standard
+  //                          deviation of at least 0.05 between rows); deep machines only
   // Where hidden layers are joined to each other, mean field stands for E[h|v], and its bound for −F.
   [[nodiscard]] std::map<std::string, double> measure(const BoltzmannMachine& machine) const;
 

@@ -30,6 +30,18 @@ TEST_F(Train, LogsMetricsFromTheStartToTheLastUpdate) {
   EXPECT_EQ(updates, (std::vector<int>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 58}));
 }
 
+TEST_F(Train, SaysWhereUpperLayersSayNothing) {
+  const Arguments deep = {"--model", "dbm", "--hidden", "none", "--layers", "8,6"};
+  const std::string warning = "% of the units above the first hidden layer tell rows apart";
+  EXPECT_NE(succeed(small_run("asleep", deep)).err.find("0 " + warning), std::string::npos);
+  EXPECT_NE(read_bytes(folder / "asleep/metrics.jsonl").find("\"awake_units\":0.0"), std::string::npos);
+  const Outcome awake = succeed(
+      small_run("awake", deep + Arguments{"--initial-weights", "3", "--rate-weights", "1e-9", "--rate-bias", "1e-9"}));
+  EXPECT_EQ(awake.err.find(warning), std::string::npos) << awake.err;
+  EXPECT_NE(read_bytes(folder / "awake/report.html").find("Awake units"), std::string::npos);
+  EXPECT_EQ(succeed(small_run("shallow")).err.find(warning), std::string::npos);
+}
+
 TEST_F(Train, PrintsOneJsonObjectWithTheDocumentedKeys) {
   const ordered_json result = json(small_run("run"));
   EXPECT_EQ(keys(result),

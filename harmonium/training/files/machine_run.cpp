@@ -54,6 +54,7 @@ MachineRun::MachineRun(const RunConfig& config, const RunData& data, Model model
 
 std::map<std::string, double> MachineRun::measure() {
   std::map<std::string, double> metrics = monitor_.measure(trainer_.averaged());
+  if (const auto found = metrics.find("awake_units"); found != metrics.end()) awake_ = found->second;
   if (all_valid_) {
     metrics["classification_error"] = all_valid_->measure(trainer_.averaged());
     best_.observe(trainer_.averaged().parameters(), metrics["classification_error"], trainer_.update());
@@ -107,6 +108,12 @@ std::int64_t MachineRun::write_final(const std::filesystem::path& file, const Ru
   if (!best_.empty())
     hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified", update,
                          100 * best_.error(), valid_rows_));
+  if (constexpr double few = 0.5; awake_ && *awake_ < few)
+    hooks.message(format(
+        "{:.0f} % of the units above the first hidden layer tell rows apart (awake_units): the machine is not as "
+        "deep as it looks. --pretrain rbm, or --mean-field-steps 1 with --initial-weights 0.1, may wake the "
+        "others; the likelihood is not always better for it (docs/deep.md)",
+        100 * *awake_));
   write_model(file, model);
   return update;
 }

@@ -55,6 +55,7 @@ class MachineRun final : public Trainee {
   Monitor monitor_;
   std::optional<ClassificationError> all_valid_;
   std::int64_t valid_rows_ = 0;
+  std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
   BestModel best_;
 };
 
