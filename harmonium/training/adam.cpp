@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "harmonium/kernels/adam_loop.h"
+
 namespace harmonium {
 
 namespace {
@@ -10,19 +12,16 @@ constexpr double first_decay = 0.9, second_decay = 0.999, floor_of_sizes = 1e-8;
 
 }  // namespace
 
-Moments Adam::direction(const Moments& gradient, std::int64_t update) {
+const Moments& Adam::direction(const Moments& gradient, std::int64_t update) {
   const auto t = static_cast<double>(update + 1);
-  const double first_seen = 1 - std::pow(first_decay, t), second_seen = 1 - std::pow(second_decay, t);
-  Moments result;
-  for (const auto& [name, g] : gradient.entries()) {
-    at::Tensor& m = first_[name];
-    at::Tensor& v = second_[name];
-    m.mul_(first_decay).add_(g, 1 - first_decay);
-    v.mul_(second_decay).addcmul_(g, g, 1 - second_decay);
-    const at::Tensor size = v.sqrt().mul_(1 / std::sqrt(second_seen)).add_(floor_of_sizes);
-    result.insert(name, at::div(m, size).mul_(1 / first_seen));
-  }
-  return result;
+  const AdamFactors factors{.first_decay = first_decay,
+                            .second_decay = second_decay,
+                            .first_scale = 1 / (1 - std::pow(first_decay, t)),
+                            .second_scale = 1 / std::sqrt(1 - std::pow(second_decay, t)),
+                            .floor = floor_of_sizes};
+  for (const auto& [name, g] : gradient.entries())
+    adam_direction(g, first_[name], second_[name], direction_[name], factors);
+  return direction_;
 }
 
 NamedTensors Adam::state() const {

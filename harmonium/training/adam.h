@@ -10,16 +10,18 @@ namespace harmonium {
 
 class Adam {
  public:
-  explicit Adam(const Moments& shape) : first_(shape.zeros_like()), second_(shape.zeros_like()) {}
+  explicit Adam(const Moments& shape)
+      : first_(shape.zeros_like()), second_(shape.zeros_like()), direction_(shape.zeros_like()) {}
 
-  // Looks at the gradient of update `update` (from 0) and returns the direction to go, of the gradient's sign.
-  [[nodiscard]] Moments direction(const Moments& gradient, std::int64_t update);
+  // Looks at the gradient of update `update` (from 0) and returns the direction to go, of the gradient's sign; it is
+  // good until the next call.
+  [[nodiscard]] const Moments& direction(const Moments& gradient, std::int64_t update);
 
   [[nodiscard]] NamedTensors state() const;
   void restore(const NamedTensors& tensors);
 
  private:
-  Moments first_, second_;
+  Moments first_, second_, direction_;
 };
 
 }  // namespace harmonium

@@ -16,7 +16,12 @@ class Averaging {
   Averaging(const Moments& parameters, double time_scale) : average_(parameters.clone()), time_scale_(time_scale) {}
 
   // `update` counts from 0.
-  void observe(const Moments& parameters, std::int64_t update) { average_.lerp_(parameters, weight(update)); }
+  void observe(const Moments& parameters, std::int64_t update) {
+    if (const double new_weight = weight(update); new_weight == 1)
+      average_.copy_(parameters);
+    else
+      average_.lerp_(parameters, new_weight);
+  }
   // Of the parameters after that update.
   [[nodiscard]] double weight(std::int64_t update) const {
     return 1 / std::min(std::max(time_scale_, 1.0), static_cast<double>(update) + 1);

@@ -108,13 +108,13 @@ void FineTuning::step() {
   std::optional<FastProducts> fast;
   if (device_precision() == Precision::fast) fast.emplace(device);
   const std::vector<at::Tensor> batch = batches_.batch(update_);
-  const LossGradient found = loss_gradient(net_, batch.front(), batch.back(), options_.loss, options_.dropout,
-                                           key_.fold_in(static_cast<std::uint64_t>(update_)));
+  LossGradient found = loss_gradient(net_, batch.front(), batch.back(), options_.loss, options_.dropout,
+                                     key_.fold_in(static_cast<std::uint64_t>(update_)));
   loss_sum_ += found.loss.to(at::kDouble);
   ++loss_count_;
-  gradient_ = found.gradient.clone().mul_(-1);  // step rules climb
+  gradient_ = std::move(found.gradient.mul_(-1));  // step rules climb
   rule_.penalize_(gradient_, net_.parameters(), topology_);
-  const Moments direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
+  const Moments& direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
   rule_.apply_(net_.parameters(), without_split(topology_, direction), update_);
   averaging_.observe(net_.parameters(), update_);
   ++update_;

@@ -44,7 +44,7 @@ void UpDown::step() {
   gradient_ = std::move(found.gradient);
   drawn_ = std::move(found.states);
   rule_.penalize_(gradient_, parameters_, topology_);
-  const Moments direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
+  const Moments& direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
   rule_.apply_(parameters_, without_split(topology_, direction), update_);
   for (MachineStack* stack : {&net_.down, &net_.up})
     for (BoltzmannMachine& machine : *stack) machine.constrain_();

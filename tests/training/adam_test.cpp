@@ -33,5 +33,32 @@ TEST(Adam, TakesAFirstStepOfOneWhateverTheSizeOfTheGradient) {
   EXPECT_NEAR(found["x"][1].item<double>(), -1, 1e-4);
 }
 
+// Lengths around those of vectors and blocks; the loops of each type against the recursion in tensor operations.
+TEST(Adam, WorksOnTensorsOfEveryLength) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble})
+    for (const std::int64_t n : {1, 7, 16, 63, 64, 65, 1000, 40'001}) {
+      Adam adam(Moments{{"x", at::zeros({n}, type)}});
+      at::Tensor m = at::zeros({n}, at::kDouble), v = at::zeros({n}, at::kDouble);
+      for (std::int64_t t = 1; t <= 3; ++t) {
+        const at::Tensor g = normal(Key(7).fold_in(static_cast<std::uint64_t>(t)), {n}, type),
+                         exact = g.to(at::kDouble);
+        m = 0.9 * m + 0.1 * exact;
+        v = 0.999 * v + 0.001 * exact * exact;
+        const at::Tensor expected = m / (1 - std::pow(0.9, t)) / ((v / (1 - std::pow(0.999, t))).sqrt() + 1e-8);
+        const Moments& found = adam.direction(Moments{{"x", g}}, t - 1);
+        const double error = (found["x"].to(at::kDouble) - expected).abs().max().item<double>();
+        EXPECT_LT(error, type == at::kFloat ? 2e-5 : 1e-10) << n << " numbers, update " << t;
+      }
+    }
+}
+
+// A gradient that autograd lays out the other way round is taken for what it is.
+TEST(Adam, TakesGradientsOfAnyLayout) {
+  const at::Tensor g = normal(Key(8), {5, 3}, at::kFloat);
+  Adam plain(Moments{{"x", at::zeros({3, 5})}}), turned(Moments{{"x", at::zeros({3, 5})}});
+  const at::Tensor expected = plain.direction(Moments{{"x", g.t().contiguous()}}, 0)["x"].clone();
+  EXPECT_TRUE(at::equal(turned.direction(Moments{{"x", g.t()}}, 0)["x"], expected));
+}
+
 }  // namespace
 }  // namespace harmonium
