@@ -37,6 +37,7 @@ Lines gibbs_sweep(const Options& options);
 Lines annealing(const Options& options);
 Lines updates(const Options& options);
 Lines growth(const Options& options);
+Lines nets(const Options& options);
 Lines pcd_updates(const Options& options);  // the first line of updates() alone
 
 }  // namespace harmonium::bench

@@ -60,8 +60,8 @@ struct Section {
   const char* name;
   Lines (*run)(const Options&);
 };
-constexpr Section sections[] = {
-    {"sweep", gibbs_sweep}, {"annealing", annealing}, {"updates", updates}, {"growth", growth}, {"pcd", pcd_updates}};
+constexpr Section sections[] = {{"sweep", gibbs_sweep}, {"annealing", annealing}, {"updates", updates},
+                                {"growth", growth},     {"nets", nets},           {"pcd", pcd_updates}};
 
 int run(int count, char** arguments) {
   Options options;
@@ -82,8 +82,9 @@ int run(int count, char** arguments) {
     else if (std::ranges::any_of(sections, [&](const Section& each) { return each.name == argument; }))
       wanted.push_back(argument);
     else
-      throw std::runtime_error("unknown: " + std::string(argument) +
-                               "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, pcd");
+      throw std::runtime_error(
+          "unknown: " + std::string(argument) +
+          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, pcd");
   }
   at::set_num_threads(thread_count(options));
   use_fast_arithmetic();
