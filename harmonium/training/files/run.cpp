@@ -170,11 +170,11 @@ void check_config(const RunConfig& config, const RunData& data, const Model& ini
         "--gradient {} needs hidden layers that are known once the data are, and those of --model dbm are joined to "
         "each other; use pcd, fpcd, pt, tempered or exact",
         config.gradient);
-  require(
-      config.mean_field_steps == 0 || config.gradient == "pcd" || config.gradient == "fpcd",
-      "--mean-field-steps {} go from the chains of pcd or fpcd to means, and --gradient is {}; leave it out, or use "
-      "pcd",
-      config.mean_field_steps, config.gradient);
+  require(config.mean_field_steps == 0 || config.gradient == "pcd" || config.gradient == "fpcd",
+          "--mean-field-steps {}: such steps start at the chains of pcd or fpcd, and --gradient is {}; leave it out, "
+          "or use "
+          "pcd",
+          config.mean_field_steps, config.gradient);
   if (joins_visible(config)) {
     require(
         config.gradient != "mf_cd",
