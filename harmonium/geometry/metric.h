@@ -10,56 +10,32 @@
 #include <utility>
 #include <vector>
 
-#include "harmonium/core/moments.h"
-#include "harmonium/core/named_tensors.h"
 #include "harmonium/core/topology.h"
-#include "harmonium/geometry/model_statistics.h"
+#include "harmonium/geometry/optimizer.h"
 
 namespace harmonium {
-
-// What one update knows: expected statistics under data and model, and what may be asked about their distribution.
-struct Observation {
-  const Moments& data;
-  const Moments& model;
-  std::shared_ptr<const ModelStatistics> statistics;  // may be kept; null where a metric asks for nothing
-};
-
-struct Direction {
-  Moments unary;     // entries of layers only
-  Moments pairwise;  // all entries
-
-  // Ĝ⁻¹ gradient, when both parts have rate one.
-  [[nodiscard]] Moments total() const { return pairwise.clone().add_some_(unary, 1.0); }
-};
 
 // A direction whose two parts cannot be told apart: layers' entries move at the unary rate, weights at the pairwise.
 [[nodiscard]] Direction without_split(const Topology& topology, const Moments& direction);
 
-// Updates between observations, and between refits.
-struct Cadence {
-  std::int64_t observe_every = 1, refit_every = 1;
-};
-
 class FactorizedGaussian;
 
-class Metric {
+class Metric : public Optimizer {
  public:
-  virtual ~Metric() = default;
-
-  [[nodiscard]] virtual std::string name() const = 0;
-  [[nodiscard]] virtual Cadence cadence() const { return {}; }
-  // False when it is the same whatever is observed.
-  [[nodiscard]] virtual bool wants_observations() const { return true; }
-  // False when it does not look at an observation's two moments, and when they are all it looks at.
-  [[nodiscard]] virtual bool wants_moments() const { return true; }
-  [[nodiscard]] virtual bool wants_statistics() const { return true; }
-  // True when observations must come from an enumeration of the model's states and not from particles.
-  [[nodiscard]] virtual bool wants_enumeration() const { return false; }
-  // Called with what an update has just measured, before solve(), as often as cadence() says and at the first update.
-  virtual void observe(const Observation& observation) = 0;
+  [[nodiscard]] bool wants_observations() const override { return true; }
+  [[nodiscard]] bool wants_moments() const override { return true; }
+  [[nodiscard]] bool wants_statistics() const override { return true; }
+  void observe(const Observation& observation) override = 0;
   // Brings derived quantities (factorizations) up to date with what was observed.
   virtual void refit() = 0;
+  void refit_if_due(std::int64_t update) {
+    if (update % cadence().refit_every == 0) refit();
+  }
   [[nodiscard]] virtual Direction solve(const Moments& gradient) const = 0;
+  [[nodiscard]] Direction direction(const Moments& gradient, std::int64_t update) final {
+    refit_if_due(update);
+    return solve(gradient);
+  }
   // The graphical model that solve() solves, where there is one over the products' own units; else null.
   [[nodiscard]] virtual const FactorizedGaussian* factorized() const { return nullptr; }
   // Ĝ itself, dim(g) × dim(g), in the order of Moments::flatten(), float64; for small machines.
@@ -68,16 +44,7 @@ class Metric {
   // Free parameters of the approximation, as a statistician counts them.
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
 
-  [[nodiscard]] virtual NamedTensors state() const { return {}; }
-  virtual void restore(const NamedTensors&) {}
-  // Sentences for a person since the last call, such as a damping that had to be raised.
-  [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
-
- protected:
-  void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
-
- private:
-  std::vector<std::string> notes_;
+  [[nodiscard]] std::string state_name() const final { return "metric"; }
 };
 
 // The published recipe of FANG; what a metric has no use for it ignores.

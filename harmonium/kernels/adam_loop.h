@@ -1,4 +1,4 @@
-// The arithmetic of Adam (training/adam.h) for one tensor, in one pass over it on a CPU.
+// The arithmetic of Adam (geometry/adam.h) for one tensor, in one pass over it on a CPU.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -95,20 +95,12 @@ BeliefNet with_parameters(const BeliefNet& net, const Moments& parameters) {
   return {MachineStack(machines.begin(), middle), MachineStack(middle, machines.end())};
 }
 
-Topology topology_of(const BeliefNet& net) {
-  Topology all;
+std::vector<ParameterGroup> groups_of(const BeliefNet& net) {
+  std::vector<ParameterGroup> all;
   visit_machines(net, [&](const std::string& place, const BoltzmannMachine& machine) {
-    const std::size_t first = all.layers.size();
-    for (LayerInfo layer : machine.topology().layers) {
-      layer.name = place + layer.name;
-      for (std::string& name : layer.parameters) name = place + name;
-      all.layers.push_back(std::move(layer));
-    }
-    for (EdgeInfo edge : machine.topology().edges) {
-      edge.weights = place + edge.weights;
-      edge.lower += first;
-      edge.upper += first;
-      all.edges.push_back(std::move(edge));
+    for (ParameterGroup group : groups_of(machine.topology())) {
+      for (std::string& name : group.names) name = place + name;
+      all.push_back(std::move(group));
     }
   });
   return all;

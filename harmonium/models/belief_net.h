@@ -16,6 +16,7 @@
 
 #include <vector>
 
+#include "harmonium/core/parameter_group.h"
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium {
@@ -49,8 +50,8 @@ void require_belief_net(const BeliefNet& net);
 [[nodiscard]] Moments parameters_of(const BeliefNet& net);
 // The same net under such parameters (shared, not copied).
 [[nodiscard]] BeliefNet with_parameters(const BeliefNet& net, const Moments& parameters);
-// Layers and edges of all its machines, with the names that parameters_of() gives.
-[[nodiscard]] Topology topology_of(const BeliefNet& net);
+// Those of all its machines, with the names that parameters_of() gives.
+[[nodiscard]] std::vector<ParameterGroup> groups_of(const BeliefNet& net);
 
 // A chain of layers (a deep Boltzmann machine, an RBM) as a stack: an RBM for every edge, with the weights of the edge
 // and the biases of its layers. The two are different models: a layer inside a chain hears both neighbours, on the way

@@ -76,15 +76,13 @@ FeedForward::FeedForward(std::vector<DenseLayer> layers, std::optional<std::size
   }
 }
 
-Topology FeedForward::topology() const {
-  Topology result;
-  result.layers.push_back({.name = "input", .width = inputs(), .parameters = {}});
+std::vector<ParameterGroup> FeedForward::groups() const {
+  ParameterGroup weights{.names = {}, .kind = ParameterKind::weights}, bias{.names = {}, .kind = ParameterKind::bias};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    result.layers.push_back(
-        {.name = format("layer{}", i + 1), .width = layers_[i].outputs, .parameters = {bias_name(i)}});
-    result.edges.push_back({.weights = weights_name(i), .lower = i, .upper = i + 1});
+    weights.names.push_back(weights_name(i));
+    bias.names.push_back(bias_name(i));
   }
-  return result;
+  return {weights, bias};
 }
 
 const at::Tensor& FeedForward::weights(std::size_t layer) const { return parameters_[weights_name(layer)]; }

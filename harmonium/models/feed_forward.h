@@ -5,7 +5,7 @@
 // One layer with a softmax is logistic regression, more are a classifier; an autoencoder is an encoder and a decoder
 // with a narrow layer between them, the code. Parameters are "layer1.weights", "layer1.bias", "layer2.weights", … in
 // one Moments, so that step rules, averages and files treat them like those of a machine. A forward pass is nothing but
-// tensor operations: who wants gradients gives parameters that ask for them (training/fine_tuning.h).
+// tensor operations: who wants gradients gives parameters that ask for them (training/loss_gradient.h).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,7 +17,7 @@
 
 #include "harmonium/core/key.h"
 #include "harmonium/core/moments.h"
-#include "harmonium/core/topology.h"
+#include "harmonium/core/parameter_group.h"
 
 namespace harmonium {
 
@@ -58,8 +58,8 @@ class FeedForward {
   [[nodiscard]] std::optional<std::size_t> code() const { return code_; }
   [[nodiscard]] InputForm input_form() const { return input_form_; }
   void set_input_form(InputForm form) { input_form_ = form; }
-  // The input and the layers as step rules see them.
-  [[nodiscard]] Topology topology() const;
+  // The parameters as step rules see them.
+  [[nodiscard]] std::vector<ParameterGroup> groups() const;
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }

@@ -90,8 +90,9 @@ FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOpt
     : net_(std::move(net)),
       batches_(std::move(batches)),
       options_(options),
-      topology_(net_.topology()),
+      groups_(net_.groups()),
       rule_(options.step, options.updates),
+      optimizer_(make_optimizer(options.adam ? "adam" : "sgd", groups_, net_.parameters())),
       averaging_(net_.parameters(), options.averaging),
       key_(options.seed),
       loss_sum_(at::zeros({}, net_.bias(0).options().dtype(at::kDouble))) {
@@ -100,7 +101,6 @@ FineTuning::FineTuning(FeedForward net, BatchStream batches, const FineTuningOpt
           batches_.data().columns(), net_.inputs());
   for (const auto& [what, share] : {std::pair{"inputs", options_.dropout.inputs}, {"units", options_.dropout.hidden}})
     require(share >= 0 && share < 1, "the share of {} to drop must be at least 0 and below 1, not {}", what, share);
-  if (options_.adam) adam_.emplace(net_.parameters());
 }
 
 void FineTuning::step() {
@@ -113,9 +113,8 @@ void FineTuning::step() {
   loss_sum_ += found.loss.to(at::kDouble);
   ++loss_count_;
   gradient_ = std::move(found.gradient.mul_(-1));  // step rules climb
-  rule_.penalize_(gradient_, net_.parameters(), topology_);
-  const Moments& direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
-  rule_.apply_(net_.parameters(), without_split(topology_, direction), update_);
+  rule_.penalize_(gradient_, net_.parameters(), groups_);
+  rule_.apply_(net_.parameters(), optimizer_->direction(gradient_, update_), update_);
   averaging_.observe(net_.parameters(), update_);
   ++update_;
   if (update_ % (device.is_cpu() ? look_every : look_every_on_device) == 0) check();
@@ -147,7 +146,7 @@ NamedTensors FineTuning::state() const {
   };
   add("average/", averaging_.average().entries());
   add("velocity/", rule_.state());
-  if (adam_) add("adam/", adam_->state());
+  add("adam/", optimizer_->state());
   // The mean loss since the last line of metrics is part of the next line.
   all.emplace_back("loss", at::tensor({loss_sum_.item<double>(), static_cast<double>(loss_count_)}, at::kDouble));
   return all;
@@ -157,7 +156,7 @@ void FineTuning::restore(std::int64_t update, const NamedTensors& saved) {
   copy_moments(net_.parameters(), under_prefix("parameters/", saved), "parameters");
   copy_moments(averaging_.average(), under_prefix("average/", saved), "average");
   rule_.restore(under_prefix("velocity/", saved), net_.parameters());
-  if (adam_) adam_->restore(under_prefix("adam/", saved));
+  if (options_.adam) optimizer_->restore(under_prefix("adam/", saved));
   const at::Tensor loss = find_tensor(saved, "loss", "a checkpoint of a net");
   loss_sum_.fill_(loss[0].item<double>());
   loss_count_ = loss[1].item<std::int64_t>();

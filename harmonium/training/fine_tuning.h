@@ -16,7 +16,6 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/models/feed_forward.h"
-#include "harmonium/training/adam.h"
 #include "harmonium/training/averaging.h"
 #include "harmonium/training/batch_stream.h"
 #include "harmonium/training/step_rule.h"
@@ -87,9 +86,9 @@ class FineTuning {
   FeedForward net_;
   BatchStream batches_;
   FineTuningOptions options_;
-  Topology topology_;
+  std::vector<ParameterGroup> groups_;
   StepRule rule_;
-  std::optional<Adam> adam_;
+  std::unique_ptr<Optimizer> optimizer_;
   Averaging averaging_;
   Key key_;
   std::int64_t update_ = 0;

@@ -2,11 +2,16 @@
 
 namespace harmonium {
 
-void StepRule::penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const {
-  for (const EdgeInfo& edge : topology.edges) {
-    if (options_.weight_decay != 0) gradient[edge.weights].sub_(parameters[edge.weights], options_.weight_decay);
-    if (options_.weight_decay_l1 != 0)
-      gradient[edge.weights].sub_(parameters[edge.weights].sign(), options_.weight_decay_l1);
+void StepRule::penalize_(Moments& gradient, const Moments& parameters,
+                         const std::vector<ParameterGroup>& groups) const {
+  if (options_.weight_decay == 0 && options_.weight_decay_l1 == 0) return;
+  for (const ParameterGroup& group : groups) {
+    if (group.kind != ParameterKind::weights) continue;
+    for (const std::string& name : group.names) {
+      if (!gradient.contains(name)) continue;
+      if (options_.weight_decay != 0) gradient[name].sub_(parameters[name], options_.weight_decay);
+      if (options_.weight_decay_l1 != 0) gradient[name].sub_(parameters[name].sign(), options_.weight_decay_l1);
+    }
   }
 }
 
@@ -19,15 +24,22 @@ StepRule::Rates StepRule::rates(std::int64_t update) const {
 
 void StepRule::apply_(Moments& parameters, const Direction& direction, std::int64_t update) {
   const Rates rate = rates(update);
-  Moments* target = &parameters;
-  if (options_.momentum != 0) {
-    if (velocity_.empty()) velocity_ = parameters.zeros_like();
-    velocity_.mul_(options_.momentum);
-    target = &velocity_;
+  const auto add = [&](Moments& target) {
+    target.add_some_(direction.pairwise, rate.weights);
+    target.add_some_(direction.unary, rate.bias);
+  };
+  if (options_.momentum == 0) {
+    add(parameters);
+    return;
   }
-  target->add_some_(direction.pairwise, rate.weights);
-  target->add_some_(direction.unary, rate.bias);
-  if (target == &velocity_) parameters.add_(velocity_);
+  if (velocity_.empty()) velocity_ = parameters.zeros_like();
+  const auto visit_moving = [&](const auto& visit) {
+    for (const auto& [name, value] : velocity_.entries())
+      if (direction.pairwise.contains(name) || direction.unary.contains(name)) visit(name, at::Tensor(value));
+  };
+  visit_moving([&](const std::string&, at::Tensor velocity) { velocity.mul_(options_.momentum); });
+  add(velocity_);
+  visit_moving([&](const std::string& name, const at::Tensor& velocity) { parameters[name].add_(velocity); });
 }
 
 NamedTensors StepRule::state() const { return velocity_.entries(); }

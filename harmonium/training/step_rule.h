@@ -2,8 +2,8 @@
 #pragma once
 
 #include "harmonium/core/moments.h"
-#include "harmonium/core/topology.h"
-#include "harmonium/geometry/metric.h"
+#include "harmonium/core/parameter_group.h"
+#include "harmonium/geometry/optimizer.h"
 #include "harmonium/training/schedule.h"
 
 namespace harmonium {
@@ -22,13 +22,14 @@ class StepRule {
  public:
   StepRule(StepOptions options, std::int64_t total_updates) : options_(options), total_(total_updates) {}
 
-  // Turns the gradient of the likelihood into that of the penalized likelihood.
-  void penalize_(Moments& gradient, const Moments& parameters, const Topology& topology) const;
+  // Turns the gradient of an objective into that of the penalized objective. Entries that are not there stay so.
+  void penalize_(Moments& gradient, const Moments& parameters, const std::vector<ParameterGroup>& groups) const;
   // What both come to without momentum and L1, for those who do a step themselves.
   struct Rates {
     double weights, bias, weight_decay;
   };
   [[nodiscard]] Rates rates(std::int64_t update) const;
+  // Parameters that the direction lacks are left alone, with their inertia.
   void apply_(Moments& parameters, const Direction& direction, std::int64_t update);
 
   [[nodiscard]] NamedTensors state() const;

@@ -99,7 +99,7 @@ void Trainer::general_step(const Key& key) {
   if (update_ % cadence.refit_every == 0) metric_->refit();
   negative_phase_->observe_gradient(gradient_);
   sparsity_.pull_(gradient_);
-  rule_.penalize_(gradient_, machine_.parameters(), machine_.topology());
+  rule_.penalize_(gradient_, machine_.parameters(), groups_of(machine_.topology()));
   rule_.apply_(machine_.parameters(), metric_->solve(gradient_), update_);
   machine_.constrain_();
   averaging_.observe(machine_.parameters(), update_);

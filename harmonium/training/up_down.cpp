@@ -20,8 +20,9 @@ UpDown::UpDown(const BeliefNet& net, BatchStream batches, std::unique_ptr<Negati
       batches_(std::move(batches)),
       top_phase_(std::move(top_phase)),
       options_(options),
-      topology_(topology_of(net_)),
+      groups_(groups_of(net_)),
       rule_(options.step, options.updates),
+      optimizer_(make_optimizer(options.adam ? "adam" : "sgd", groups_, parameters_)),
       averaging_(parameters_, options.averaging),
       key_(options.seed) {
   require(net_.down.size() >= 2,
@@ -33,7 +34,6 @@ UpDown::UpDown(const BeliefNet& net, BatchStream batches, std::unique_ptr<Negati
   require(top_phase_->has_particles(),
           "up–down dreams from chains of the top machine, and --gradient {} has none; use cd or pcd",
           top_phase_->name());
-  if (options_.adam) adam_.emplace(parameters_);
 }
 
 void UpDown::step() {
@@ -43,9 +43,8 @@ void UpDown::step() {
                                                 key_.fold_in(static_cast<std::uint64_t>(update_)));
   gradient_ = std::move(found.gradient);
   drawn_ = std::move(found.states);
-  rule_.penalize_(gradient_, parameters_, topology_);
-  const Moments& direction = adam_ ? adam_->direction(gradient_, update_) : gradient_;
-  rule_.apply_(parameters_, without_split(topology_, direction), update_);
+  rule_.penalize_(gradient_, parameters_, groups_);
+  rule_.apply_(parameters_, optimizer_->direction(gradient_, update_), update_);
   for (MachineStack* stack : {&net_.down, &net_.up})
     for (BoltzmannMachine& machine : *stack) machine.constrain_();
   averaging_.observe(parameters_, update_);
@@ -71,7 +70,7 @@ NamedTensors UpDown::state() const {
   };
   add("average/", averaging_.average().entries());
   add("velocity/", rule_.state());
-  if (adam_) add("adam/", adam_->state());
+  add("adam/", optimizer_->state());
   add("top_phase/", top_phase_->state());
   return all;
 }
@@ -80,7 +79,7 @@ void UpDown::restore(std::int64_t update, const NamedTensors& saved) {
   copy_moments(parameters_, under_prefix("parameters/", saved), "parameters");
   copy_moments(averaging_.average(), under_prefix("average/", saved), "average");
   rule_.restore(under_prefix("velocity/", saved), parameters_);
-  if (adam_) adam_->restore(under_prefix("adam/", saved));
+  if (options_.adam) optimizer_->restore(under_prefix("adam/", saved));
   top_phase_->restore(under_prefix("top_phase/", saved));
   gradient_ = {};
   drawn_ = {};

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "harmonium/gradients/wake_sleep.h"
-#include "harmonium/training/adam.h"
 #include "harmonium/training/averaging.h"
 #include "harmonium/training/batch_stream.h"
 #include "harmonium/training/step_rule.h"
@@ -55,9 +54,9 @@ class UpDown {
   BatchStream batches_;
   std::unique_ptr<NegativePhase> top_phase_;
   UpDownOptions options_;
-  Topology topology_;
+  std::vector<ParameterGroup> groups_;
   StepRule rule_;
-  std::optional<Adam> adam_;
+  std::unique_ptr<Optimizer> optimizer_;
   Averaging averaging_;
   Key key_;
   std::int64_t update_ = 0;

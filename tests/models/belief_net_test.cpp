@@ -107,11 +107,14 @@ TEST(BeliefNet, HasItsParametersInOneListThatItSharesWithItsMachines) {
   EXPECT_TRUE(at::equal(other.up[0].parameters()["visible_hidden.weights"],
                         2 * net.up[0].parameters()["visible_hidden.weights"]));
   EXPECT_TRUE(support::identical(other.up[2].parameters(), other.down[2].parameters()));
-  const Topology topology = topology_of(net);
-  EXPECT_EQ(topology.edges.size(), 6U);
-  for (const EdgeInfo& edge : topology.edges)
-    EXPECT_EQ(all[edge.weights].sizes(),
-              (at::IntArrayRef{topology.layers[edge.lower].width, topology.layers[edge.upper].width}));
+  std::size_t weights = 0, biases = 0;
+  for (const ParameterGroup& group : groups_of(net)) {
+    (group.kind == ParameterKind::weights ? weights : biases) += group.names.size();
+    for (const std::string& name : group.names)
+      EXPECT_EQ(all[name].dim(), group.kind == ParameterKind::weights ? 2 : 1) << name;
+  }
+  EXPECT_EQ(weights, 6U);
+  EXPECT_EQ(biases, 11U);
 }
 
 TEST(BeliefNet, GoesDownAgainAsAnUnrolledAutoencoderDoes) {

@@ -15,7 +15,7 @@ Moments values(double bias, double weight) {
 Direction direction(double unary, double pairwise_bias, double weight) {
   return {.unary = {{"v.bias", at::full({1}, unary, at::kDouble)}}, .pairwise = values(pairwise_bias, weight)};
 }
-const Topology topology{{{"v", 1, {"v.bias"}}}, {{"w", 0, 0}}};
+const std::vector<ParameterGroup> groups = groups_of(Topology{{{"v", 1, {"v.bias"}}}, {{"w", 0, 0}}});
 
 TEST(StepRule, ScalesUnaryAndPairwisePartsByTheirOwnRates) {
   Moments theta = values(1, 2);
@@ -32,19 +32,34 @@ TEST(StepRule, MomentumAddsGeometricallyFadingEarlierSteps) {
   EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 1 + 1.5 + 1.75);
 }
 
+// What an update leaves out stays where it is: neither inertia nor decay moves it.
+TEST(StepRule, LeavesAloneWhatADirectionDoesNotHave) {
+  Moments theta = values(0, 0);
+  StepRule rule({.rate_bias = 1, .rate_weights = 1, .schedule = Schedule::constant, .momentum = 0.5}, 10);
+  rule.apply_(theta, direction(1, 0, 1), 0);
+  rule.apply_(theta, {.unary = {{"v.bias", at::ones({1}, at::kDouble)}}, .pairwise = {}}, 1);
+  EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 1);
+  EXPECT_DOUBLE_EQ(theta["v.bias"].item<double>(), 1 + 1.5);
+  rule.apply_(theta, direction(0, 0, 1), 2);
+  EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 1 + 1.5) << "its velocity waited for it";
+  Moments gradient{{"v.bias", at::ones({1}, at::kDouble)}};
+  StepRule({.weight_decay = 0.1}, 10).penalize_(gradient, theta, groups);
+  EXPECT_EQ(gradient.entries().size(), 1U);
+}
+
 TEST(StepRule, WeightDecayPullsWeightsAndLeavesBiasesAlone) {
   Moments gradient = values(1, 1);
-  StepRule({.weight_decay = 0.1}, 10).penalize_(gradient, values(5, 5), topology);
+  StepRule({.weight_decay = 0.1}, 10).penalize_(gradient, values(5, 5), groups);
   EXPECT_DOUBLE_EQ(gradient["v.bias"].item<double>(), 1);
   EXPECT_DOUBLE_EQ(gradient["w"].item<double>(), 1 - 0.1 * 5);
 }
 
 TEST(StepRule, L1DecayPullsAllWeightsAlikeAndZeroNot) {
   Moments gradient = values(1, 1), still = values(1, 1);
-  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(gradient, values(5, -5), topology);
+  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(gradient, values(5, -5), groups);
   EXPECT_DOUBLE_EQ(gradient["v.bias"].item<double>(), 1);
   EXPECT_DOUBLE_EQ(gradient["w"].item<double>(), 1 + 0.1);
-  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(still, values(5, 0), topology);
+  StepRule({.weight_decay_l1 = 0.1}, 10).penalize_(still, values(5, 0), groups);
   EXPECT_DOUBLE_EQ(still["w"].item<double>(), 1);
 }
 

@@ -1,4 +1,4 @@
-#include "harmonium/training/adam.h"
+#include "harmonium/geometry/adam.h"
 
 #include <cmath>
 
@@ -12,16 +12,19 @@ constexpr double first_decay = 0.9, second_decay = 0.999, floor_of_sizes = 1e-8;
 
 }  // namespace
 
-const Moments& Adam::direction(const Moments& gradient, std::int64_t update) {
+Direction Adam::direction(const Moments& gradient, std::int64_t update) {
   const auto t = static_cast<double>(update + 1);
   const AdamFactors factors{.first_decay = first_decay,
                             .second_decay = second_decay,
                             .first_scale = 1 / (1 - std::pow(first_decay, t)),
                             .second_scale = 1 / std::sqrt(1 - std::pow(second_decay, t)),
                             .floor = floor_of_sizes};
-  for (const auto& [name, g] : gradient.entries())
+  Moments found;
+  for (const auto& [name, g] : gradient.entries()) {
     adam_direction(g, first_[name], second_[name], direction_[name], factors);
-  return direction_;
+    found.insert(name, direction_[name]);
+  }
+  return without_split(groups_, found);
 }
 
 NamedTensors Adam::state() const {
