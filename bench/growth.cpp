@@ -9,7 +9,7 @@
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/builders.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 
 namespace harmonium::bench {
 
@@ -28,17 +28,14 @@ double bytes_now() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-Trainer square_trainer(std::int64_t units, std::int64_t batch) {
+Training square_training(std::int64_t units, std::int64_t batch) {
   const Dataset data{.name = "random", .values = uniform(Key(0), {batch, units}).lt(0.125).to(at::kByte)};
   BoltzmannMachine machine = make_rbm(format("bernoulli:{}", units), format("bernoulli:{}", units));
   initialize(machine, Key(1), 0.01, {{data.column_means().to(at::kFloat)}});
   auto metric = make_metric("sgd", machine.topology(), machine.parameters());
-  return {std::move(machine),
-          BatchStream(data, {.batch = batch}, Key(2)),
-          make_negative_phase("pcd", {.sweeps = 1, .particles = batch}),
-          std::move(metric),
-          {.rate_bias = 0.001, .rate_weights = 0.001},
-          {.updates = 1'000'000'000}};
+  return make_training(std::move(machine), BatchStream(data, {.batch = batch}, Key(2)),
+                       make_negative_phase("pcd", {.sweeps = 1, .particles = batch}), std::move(metric),
+                       {.rate_bias = 0.001, .rate_weights = 0.001}, {.updates = 1'000'000'000});
 }
 
 }  // namespace
@@ -53,12 +50,12 @@ Lines growth(const Options& options) {
   few.turns = 3;
   for (const std::int64_t units : sizes) {
     const double before = bytes_now();  // the largest comes first, when the peak is still its own
-    Trainer trainer = square_trainer(units, batch);
+    Training training = square_training(units, batch);
     trim_tensor_pool();
     const double work = 1e-9 * static_cast<double>(units * units * batch);
     const int block = work > 1 ? 1 : 10;
     const double time = medians(few, {[&] {
-                                  for (int i = 0; i < block; ++i) trainer.step();
+                                  for (int i = 0; i < block; ++i) training.step();
                                 }})[0] /
                         block;
     if (largest == 0) largest = time / work;

@@ -6,7 +6,7 @@
 
 #include "bench/subject.h"
 #include "harmonium/core/format.h"
-#include "harmonium/training/fine_tuning.h"
+#include "harmonium/training/make_training.h"
 
 namespace harmonium::bench {
 
@@ -21,15 +21,14 @@ Dataset labelled(Dataset images, std::int64_t classes) {
   return images;
 }
 
-FineTuning tuning_of(const Dataset& images, std::int64_t width, std::int64_t classes) {
+Training tuning_of(const Dataset& images, std::int64_t width, std::int64_t classes) {
   FeedForward net = make_classifier(images.columns(), {width, width}, classes, Activation::logistic);
   initialize(net, Key(1));
-  return {net,
-          BatchStream(images, {.batch = net_batch, .binarization = Binarization::none, .classes = classes}, Key(2)),
-          {.adam = true,
-           .step = {.rate_bias = net_rate, .rate_weights = net_rate, .schedule = Schedule::constant},
-           .updates = 1'000'000,
-           .averaging = 1}};
+  return make_training(
+      net, BatchStream(images, {.batch = net_batch, .binarization = Binarization::none, .classes = classes}, Key(2)),
+      {.loss = Loss::cross_entropy}, "adam",
+      {.rate_bias = net_rate, .rate_weights = net_rate, .schedule = Schedule::constant},
+      {.updates = 1'000'000, .averaging = 1});
 }
 
 class PlainNet {
@@ -66,18 +65,18 @@ Lines nets(const Options& options) {
   const std::int64_t classes = 10, width = options.smoke ? 8 : 500;
   const int block = options.smoke ? 2 : 100;
   const Dataset images = labelled(what.images.first(20'000), classes);
-  FineTuning ours = tuning_of(images, width, classes);
+  Training ours = tuning_of(images, width, classes);
   PlainNet plain(images, width, classes);
-  const std::vector<double> times =
-      medians(options, {[&] {
-                          for (int i = 0; i < block; ++i) ours.step();
-                          ours.check();
-                          validate(ours.take_loss().value() < 2 * std::log(10), "a net that does not diverge");
-                        },
-                        with_own_memory([&] {
-                          for (int i = 0; i < block; ++i) plain.update();
-                          validate(plain.loss() < 2 * std::log(10), "a plain net that does not diverge");
-                        })});
+  const std::vector<double> times = medians(
+      options, {[&] {
+                  for (int i = 0; i < block; ++i) ours.step();
+                  ours.check();
+                  validate(ours.take_measurements().at("loss") < 2 * std::log(10), "a net that does not diverge");
+                },
+                with_own_memory([&] {
+                  for (int i = 0; i < block; ++i) plain.update();
+                  validate(plain.loss() < 2 * std::log(10), "a plain net that does not diverge");
+                })});
   return {{format("updates of a net 784-{}-{}-10 by Adam, batch {}", width, width, net_batch), block / times[0], "/s"},
           {"… plain LibTorch", block / times[1], "/s"},
           {"… times faster than plain LibTorch", times[1] / times[0], "×"}};

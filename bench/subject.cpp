@@ -36,22 +36,21 @@ Subject subject(const Options& options) {
   return {.name = "enlarged digits", .images = enlarged_digits(), .hidden = hidden};
 }
 
-Trainer trainer_of(const Subject& subject, const std::string& optimizer, std::int64_t batch) {
+Training training_of(const Subject& subject, const std::string& optimizer, std::int64_t batch) {
   BoltzmannMachine machine = make_rbm("bernoulli:784", format("bernoulli:{}", subject.hidden));
   initialize(machine, Key(1), 0.01, {{subject.images.column_means().to(at::kFloat)}});
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
-  return {std::move(machine),
-          BatchStream(subject.images, {.batch = batch, .binarization = Binarization::stochastic}, Key(2)),
-          make_negative_phase("pcd", {.sweeps = 1, .particles = batch}),
-          std::move(metric),
-          {.rate_bias = 0.1, .rate_weights = optimizer == "fang" ? 0.03 : 0.1},
-          {.updates = 1'000'000'000}};
+  return make_training(std::move(machine),
+                       BatchStream(subject.images, {.batch = batch, .binarization = Binarization::stochastic}, Key(2)),
+                       make_negative_phase("pcd", {.sweeps = 1, .particles = batch}), std::move(metric),
+                       {.rate_bias = 0.1, .rate_weights = optimizer == "fang" ? 0.03 : 0.1},
+                       {.updates = 1'000'000'000});
 }
 
 BoltzmannMachine trained_machine(const Options& options, const Subject& subject) {
-  Trainer trainer = trainer_of(subject, "sgd", 100);
-  for (int update = 0; update < (options.smoke ? 50 : 20'000); ++update) trainer.step();
-  return trainer.machine().with_parameters(trainer.machine().parameters().clone());
+  Training training = training_of(subject, "sgd", 100);
+  for (int update = 0; update < (options.smoke ? 50 : 20'000); ++update) training.step();
+  return machine_of(training).with_parameters(training.parameters().clone());
 }
 
 State states_of(const BoltzmannMachine& machine, const Subject& subject, std::int64_t chains) {

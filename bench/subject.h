@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "harmonium/data/dataset.h"
 #include "harmonium/models/boltzmann_machine.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 
 namespace harmonium::bench {
 
@@ -17,7 +17,7 @@ struct Subject {
 
 [[nodiscard]] Subject subject(const Options& options);
 // PCD with as many particles as the batch has rows; images are binarized anew at every update.
-[[nodiscard]] Trainer trainer_of(const Subject& subject, const std::string& optimizer, std::int64_t batch);
+[[nodiscard]] Training training_of(const Subject& subject, const std::string& optimizer, std::int64_t batch);
 // A machine after some updates, and chains that have run on from its data.
 [[nodiscard]] BoltzmannMachine trained_machine(const Options& options, const Subject& subject);
 [[nodiscard]] State states_of(const BoltzmannMachine& machine, const Subject& subject, std::int64_t chains);

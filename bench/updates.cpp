@@ -11,10 +11,10 @@ namespace harmonium::bench {
 
 namespace {
 
-void advance(Trainer& trainer, int updates) {
-  for (int i = 0; i < updates; ++i) trainer.step();
-  trainer.check();
-  validate(std::isfinite(trainer.gradient_norm()) && trainer.gradient_norm() > 0, "an update that does something");
+void advance(Training& training, int updates) {
+  for (int i = 0; i < updates; ++i) training.step();
+  training.check();
+  validate(std::isfinite(training.gradient_norm()) && training.gradient_norm() > 0, "an update that does something");
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void advance(Trainer& trainer, int updates) {
 Lines pcd_updates(const Options& options) {
   const Subject what = subject(options);
   const int block = options.smoke ? 2 : 100;
-  Trainer sgd = trainer_of(what, "sgd", 100);
+  Training sgd = training_of(what, "sgd", 100);
   advance(sgd, options.smoke ? 2 : 500);
   const double time = medians(options, {[&] { advance(sgd, block); }})[0];
   return {{format("PCD-1 updates, 784×{}, batch 100, {}", what.hidden, what.name), block / time, "/s"}};
@@ -31,9 +31,9 @@ Lines pcd_updates(const Options& options) {
 Lines updates(const Options& options) {
   const Subject what = subject(options);
   const int block = options.smoke ? 2 : 100;
-  Trainer sgd = trainer_of(what, "sgd", 100), centering = trainer_of(what, "centering", 100),
-          fang = trainer_of(what, "fang", 100);
-  for (Trainer* each : {&sgd, &centering, &fang}) advance(*each, options.smoke ? 2 : 500);
+  Training sgd = training_of(what, "sgd", 100), centering = training_of(what, "centering", 100),
+           fang = training_of(what, "fang", 100);
+  for (Training* each : {&sgd, &centering, &fang}) advance(*each, options.smoke ? 2 : 500);
   const std::vector<double> small = medians(
       options, {[&] { advance(sgd, block); }, [&] { advance(centering, block); }, [&] { advance(fang, block); }});
   Lines lines = {{format("PCD-1 updates, 784×{}, batch 100, {}", what.hidden, what.name), block / small[0], "/s"},
@@ -41,7 +41,7 @@ Lines updates(const Options& options) {
                  {"… with FANG", block / small[2], "/s"}};
 
   const TensorPoolCounts before = tensor_pool_counts();
-  for (Trainer* each : {&sgd, &centering, &fang}) advance(*each, block);
+  for (Training* each : {&sgd, &centering, &fang}) advance(*each, block);
   const TensorPoolCounts after = tensor_pool_counts();
   const double per_update = 3.0 * block;
   lines.push_back({"… blocks of memory asked of the system, an update",
@@ -58,7 +58,7 @@ Lines updates(const Options& options) {
 
   const std::int64_t large = options.smoke ? 30 : 2000;
   const int cycle = options.smoke ? 2 : 100;  // ten looks at the particles and one refit, wherever it begins
-  Trainer ours = trainer_of(what, "fang", large), centered = trainer_of(what, "centering", large);
+  Training ours = training_of(what, "fang", large), centered = training_of(what, "centering", large);
   PlainFang plain(what.images.first(20'000).to_float(), what.hidden, large);
   Options fewer = options;
   fewer.turns = 3;

@@ -8,7 +8,7 @@
 #include "harmonium/likelihood/schedule.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 
 namespace harmonium::bench {
 
@@ -28,7 +28,7 @@ GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning) {
   initialize(fresh, Key(learning.seed), learning.initial_weights, {{rates}});
   fresh = fresh.to(gpu);
   auto metric = make_metric(learning.optimizer, fresh.topology(), fresh.parameters());
-  Trainer trainer(
+  Training training = make_training(
       std::move(fresh),
       BatchStream(subject.train, {.batch = batch_rows, .binarization = Binarization::stochastic},
                   Key(learning.seed).fold_in(1), gpu),
@@ -36,10 +36,10 @@ GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning) {
       {.rate_bias = learning.rate_bias, .rate_weights = learning.rate_weights, .schedule = parse_schedule("linear")},
       {.updates = learning.updates, .averaging = 1000, .seed = learning.seed});
   const auto start = std::chrono::steady_clock::now();
-  while (!trainer.finished()) trainer.step();
-  trainer.wait();
+  while (!training.finished()) training.step();
+  training.wait();
   const double seconds = seconds_since(start);
-  const BoltzmannMachine machine = trainer.averaged();
+  const BoltzmannMachine machine = averaged_machine(training);
   GpuLines lines = {
       {format("784-500-1000, {}, {} updates: training", learning.optimizer, learning.updates), seconds, "s"}};
   for (const EdgeInfo& edge : machine.topology().edges)
@@ -52,7 +52,7 @@ GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning) {
                            {machine}, linear_schedule(learning.betas));
   const AisResult up = ais(path, learning.chains, {.chains_at_once = learning.chains, .seed = 2});
   // Draws of the model for the way down: the training's own chains, walked on.
-  State samples = trainer.particles();
+  State samples = chains_of(training);
   gibbs(machine, samples, Key(7), learning.burn_in);
   for (at::Tensor& layer : samples.layers) layer = layer.narrow(0, 0, std::min(learning.chains, batch_rows));
   const AisResult down = reverse_ais(path, samples, {.chains_at_once = learning.chains, .seed = 3});

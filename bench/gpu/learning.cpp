@@ -13,35 +13,34 @@
 #include "harmonium/likelihood/schedule.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 
 namespace harmonium::bench {
 
 namespace {
 
-Trainer trainer_on_device(const GpuSubject& subject, const std::string& optimizer, const Learning& learning) {
+Training training_on_device(const GpuSubject& subject, const std::string& optimizer, const Learning& learning) {
   BoltzmannMachine machine = make_rbm("bernoulli:784", "bernoulli:500");
   initialize(machine, Key(learning.seed), 0.05, {{subject.train.column_means().to(at::kFloat)}});
   machine = machine.to(gpu);
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters(), learning.metric);
-  return {std::move(machine),
-          BatchStream(subject.train,
-                      {.batch = 2000,
-                       .binarization = learning.grays ? Binarization::none : Binarization::stochastic,
-                       .shrink = learning.grays ? 0.0005 : 0},
-                      Key(learning.seed).fold_in(1), gpu),
-          make_negative_phase("pcd", {.sweeps = 1, .particles = 2000}),
-          std::move(metric),
-          {.rate_bias = learning.rate_bias,
-           .rate_weights = learning.rate_weights,
-           .schedule = parse_schedule(learning.schedule),
-           .weight_decay = learning.weight_decay},
-          {.updates = learning.updates, .averaging = learning.averaging, .seed = learning.seed}};
+  return make_training(std::move(machine),
+                       BatchStream(subject.train,
+                                   {.batch = 2000,
+                                    .binarization = learning.grays ? Binarization::none : Binarization::stochastic,
+                                    .shrink = learning.grays ? 0.0005 : 0},
+                                   Key(learning.seed).fold_in(1), gpu),
+                       make_negative_phase("pcd", {.sweeps = 1, .particles = 2000}), std::move(metric),
+                       {.rate_bias = learning.rate_bias,
+                        .rate_weights = learning.rate_weights,
+                        .schedule = parse_schedule(learning.schedule),
+                        .weight_decay = learning.weight_decay},
+                       {.updates = learning.updates, .averaging = learning.averaging, .seed = learning.seed});
 }
 
-void advance(Trainer& trainer, std::int64_t updates) {
-  for (std::int64_t i = 0; i < updates; ++i) trainer.step();
-  trainer.wait();
+void advance(Training& training, std::int64_t updates) {
+  for (std::int64_t i = 0; i < updates; ++i) training.step();
+  training.wait();
 }
 
 }  // namespace
@@ -50,16 +49,16 @@ GpuLines gpu_updates(const GpuSubject& subject) {
   GpuLines lines;
   const auto time = [&](const std::string& what, const std::string& optimizer, Learning learning) {
     learning.updates = 1'000'000;
-    Trainer trainer = trainer_on_device(subject, optimizer, learning);
-    advance(trainer, 200);
-    const double seconds = device_median([&] { advance(trainer, 1000); }, 5) / 1000;
-    require(std::isfinite(trainer.gradient_norm()) && trainer.gradient_norm() > 0, "{}: updates do nothing", what);
+    Training training = training_on_device(subject, optimizer, learning);
+    advance(training, 200);
+    const double seconds = device_median([&] { advance(training, 1000); }, 5) / 1000;
+    require(std::isfinite(training.gradient_norm()) && training.gradient_norm() > 0, "{}: updates do nothing", what);
     lines.push_back({what, seconds * 1e6, "µs"});
     // So few that the device's queue does not fill up.
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 90; ++i) trainer.step();
+    for (int i = 0; i < 90; ++i) training.step();
     const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 90;
-    trainer.wait();
+    training.wait();
     lines.push_back({"… of the host's time", host * 1e6, "µs"});
   };
   constexpr std::int64_t never = 1'000'000'000;
@@ -75,15 +74,15 @@ GpuLines gpu_updates(const GpuSubject& subject) {
 
 GpuLines gpu_learning(const GpuSubject& subject, const Learning& learning) {
   {
-    Trainer warm = trainer_on_device(subject, "fang", learning);  // libraries are loaded, kernels too
+    Training warm = training_on_device(subject, "fang", learning);  // libraries are loaded, kernels too
     advance(warm, 101);
   }
-  Trainer trainer = trainer_on_device(subject, "fang", learning);
+  Training training = training_on_device(subject, "fang", learning);
   const auto start = std::chrono::steady_clock::now();
-  advance(trainer, learning.updates);
+  advance(training, learning.updates);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  trainer.check();
-  const BoltzmannMachine machine = trainer.averaged();
+  training.check();
+  const BoltzmannMachine machine = averaged_machine(training);
   const at::Tensor test = binarize(subject.test.to_float(), Binarization::stochastic, Key(5)).to(gpu);
   const at::Tensor rates = subject.train.column_means().to(at::kFloat).to(gpu);
   const AnnealingPath path({machine.with_parameters(base_rate_parameters(machine, {{rates}})), "base rates"}, {machine},
@@ -141,9 +140,9 @@ GpuLines gpu_modes(const GpuSubject& subject) {
   std::vector<BoltzmannMachine> machines;
   for (const Precision training : {Precision::fast, Precision::exact}) {
     set_device_precision(training);
-    Trainer trainer = trainer_on_device(subject, "fang", {.updates = updates});
-    advance(trainer, updates);
-    machines.push_back(trainer.averaged());
+    Training training = training_on_device(subject, "fang", {.updates = updates});
+    advance(training, updates);
+    machines.push_back(averaged_machine(training));
   }
   for (const std::uint64_t seed : {2, 3}) {
     judge(machines[0], Precision::fast, seed, "learnt fast, judged fast");

@@ -22,7 +22,7 @@ class BestModel {
   [[nodiscard]] double error() const { return error_; }
   [[nodiscard]] std::int64_t update() const { return update_; }
 
-  // Names start with "best.", so that they may stand beside a trainer's.
+  // Names start with "best.", so that they may stand beside a training's.
   [[nodiscard]] NamedTensors state() const;
   // Takes what is its own and leaves the rest; `shape` gives the order of the parameters.
   void restore(const NamedTensors& tensors, const Moments& shape);

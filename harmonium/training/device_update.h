@@ -1,5 +1,5 @@
 // An update of a binary RBM on a CUDA device in four launches, with the same draws and the same step as the general one
-// (trainer.h): a batch drawn as bits (or gray values), a walk of the persistent chains with the data beside it,
+// (training.h): a batch drawn as bits (or gray values), a walk of the persistent chains with the data beside it,
 // moments, and a step along a factorized metric. Means of hidden units are of fp16 and fields of fp16 weights, both far
 // below the noise of a batch; parameters, their averages and all sums are fp32.
 #pragma once

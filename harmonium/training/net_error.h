@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "harmonium/data/dataset.h"
-#include "harmonium/training/fine_tuning.h"
+#include "harmonium/training/net_loss.h"
 
 namespace harmonium {
 

@@ -13,7 +13,7 @@
 #include "harmonium/likelihood/schedule.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 #include "tests/device/support.h"
 
 namespace harmonium {
@@ -153,27 +153,25 @@ TEST_F(WalksOnDevice, AddTheWeightsOfSingleSteps) {
   EXPECT_LT((fast.log_weights - exact.log_weights).abs().median().item<double>(), 0.05);
 }
 
-Trainer device_trainer(const std::string& optimizer, std::int64_t batch, std::int64_t particles, double decay) {
+Training device_training(const std::string& optimizer, std::int64_t batch, std::int64_t particles, double decay) {
   const Dataset data = digits();
   BoltzmannMachine machine = make_rbm("bernoulli:64", "bernoulli:16");
   initialize(machine, Key(1), 0.05, {{data.column_means().to(at::kFloat)}});
   machine = machine.to(at::Device(at::kCUDA, 0));
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
-  return {
+  return make_training(
       std::move(machine),
       BatchStream(data, {.batch = batch, .binarization = Binarization::stochastic}, Key(2), at::Device(at::kCUDA, 0)),
-      make_negative_phase("pcd", {.sweeps = 2, .particles = particles}),
-      std::move(metric),
-      {.rate_bias = 0.1, .rate_weights = 0.03, .weight_decay = decay},
-      {.updates = 400, .seed = 5}};
+      make_negative_phase("pcd", {.sweeps = 2, .particles = particles}), std::move(metric),
+      {.rate_bias = 0.1, .rate_weights = 0.03, .weight_decay = decay}, {.updates = 400, .seed = 5});
 }
 
 // Both ways of an update, the fast one and the general one in fp32.
-std::pair<Trainer, Trainer> two_ways(const std::string& optimizer, std::int64_t batch, std::int64_t particles,
-                                     double decay = 0) {
-  Trainer fast = device_trainer(optimizer, batch, particles, decay);
+std::pair<Training, Training> two_ways(const std::string& optimizer, std::int64_t batch, std::int64_t particles,
+                                       double decay = 0) {
+  Training fast = device_training(optimizer, batch, particles, decay);
   const ExactProducts exact;
-  Trainer general = device_trainer(optimizer, batch, particles, decay);
+  Training general = device_training(optimizer, batch, particles, decay);
   return {std::move(fast), std::move(general)};
 }
 
@@ -188,12 +186,12 @@ TEST_F(WalksOnDevice, FirstUpdateIsTheGeneralOne) {
         general.step();
       }
       // One draw that differs moves a moment by 1/rows and what follows by that times a rate; there are few.
-      for (const auto& [name, value] : general.machine().parameters().entries()) {
-        expect_near(fast.machine().parameters()[name], value, 0.02, optimizer + " " + name);
-        expect_near(fast.averaged().parameters()[name], general.averaged().parameters()[name], 0.02, name);
+      for (const auto& [name, value] : general.parameters().entries()) {
+        expect_near(fast.parameters()[name], value, 0.02, optimizer + " " + name);
+        expect_near(fast.averaged()[name], general.averaged()[name], 0.02, name);
       }
       EXPECT_NEAR(fast.gradient_norm(), general.gradient_norm(), 0.05 * general.gradient_norm());
-      EXPECT_LE(count_of_differences(fast.particles().layers[0], general.particles().layers[0]), particles * 64 / 200);
+      EXPECT_LE(count_of_differences(chains_of(fast).layers[0], chains_of(general).layers[0]), particles * 64 / 200);
     }
 }
 
@@ -204,20 +202,20 @@ TEST_F(WalksOnDevice, GrayValuesMoveParametersAsTheGeneralWayDoes) {
   for (const auto& [visible, hidden, batch] : std::vector<Size>{{64, 16, 100}, {300, 200, 257}, {784, 500, 130}}) {
     const Dataset data{
         .name = "grays", .values = uniform(Key(8), {400, visible}).square().mul(255).to(at::kByte), .scale = 1.0 / 255};
-    const auto trainer = [&] {
+    const auto made = [&] {
       BoltzmannMachine machine = random_rbm_of(visible, hidden, 0.02).to(cuda_);
       auto metric = make_metric("sgd", machine.topology(), machine.parameters());
-      return Trainer(std::move(machine), BatchStream(data, {.batch = batch, .shrink = 0.2}, Key(2), cuda_),
-                     make_negative_phase("pcd", {.particles = 100}), std::move(metric),
-                     {.rate_bias = 1, .rate_weights = 1}, {.updates = 400, .seed = 5});
+      return make_training(std::move(machine), BatchStream(data, {.batch = batch, .shrink = 0.2}, Key(2), cuda_),
+                           make_negative_phase("pcd", {.particles = 100}), std::move(metric),
+                           {.rate_bias = 1, .rate_weights = 1}, {.updates = 400, .seed = 5});
     };
-    Trainer fast = trainer();
+    Training fast = made();
     fast.step();
     const ExactProducts exact;
-    Trainer general = trainer();
+    Training general = made();
     general.step();
-    for (const auto& [name, value] : general.machine().parameters().entries())
-      expect_near(fast.machine().parameters()[name], value, 0.03, format("{} of {}x{}", name, visible, hidden));
+    for (const auto& [name, value] : general.parameters().entries())
+      expect_near(fast.parameters()[name], value, 0.03, format("{} of {}x{}", name, visible, hidden));
   }
 }
 
@@ -225,9 +223,9 @@ TEST_F(WalksOnDevice, TrainsAsWellAsTheGeneralWay) {
   // Exact log-likelihood after 400 updates by both ways: seeds and draws are the same, so that only rounding differs,
   // and what grows from it.
   const at::Tensor rows = digits().to_float().round().to(at::kDouble);
-  const auto score = [&](Trainer& trainer) {
-    while (!trainer.finished()) trainer.step();
-    const BoltzmannMachine machine = trainer.averaged().to(at::TensorOptions(at::kDouble).device(at::kCPU));
+  const auto score = [&](Training& training) {
+    while (!training.finished()) training.step();
+    const BoltzmannMachine machine = averaged_machine(training).to(at::TensorOptions(at::kDouble).device(at::kCPU));
     return machine.log_sum_out(machine.observe({rows}), {1}).mean().item<double>() - exact_log_z(machine).value;
   };
   auto [fast, general] = two_ways("fang", 100, 100);
@@ -239,25 +237,25 @@ TEST_F(WalksOnDevice, TrainsAsWellAsTheGeneralWay) {
 }
 
 TEST_F(WalksOnDevice, ResumeGoesOnBitByBit) {
-  Trainer whole = device_trainer("fang", 100, 130, 0), first = device_trainer("fang", 100, 130, 0),
-          second = device_trainer("fang", 100, 130, 0);
+  Training whole = device_training("fang", 100, 130, 0), first = device_training("fang", 100, 130, 0),
+           second = device_training("fang", 100, 130, 0);
   for (int update = 0; update < 130; ++update) whole.step();
   for (int update = 0; update < 57; ++update) first.step();
   second.restore(57, first.state());
   for (int update = 57; update < 130; ++update) second.step();
-  for (const auto& [name, value] : whole.machine().parameters().entries())
-    EXPECT_EQ(count_of_differences(second.machine().parameters()[name], value), 0) << name;
-  EXPECT_EQ(count_of_differences(second.particles().layers[1], whole.particles().layers[1]), 0);
+  for (const auto& [name, value] : whole.parameters().entries())
+    EXPECT_EQ(count_of_differences(second.parameters()[name], value), 0) << name;
+  EXPECT_EQ(count_of_differences(chains_of(second).layers[1], chains_of(whole).layers[1]), 0);
 }
 
 TEST_F(WalksOnDevice, WhatIsRestoredIsNotOverwrittenByChainsFromBefore) {
-  Trainer trainer = device_trainer("sgd", 64, 64, 0);
-  for (int update = 0; update < 3; ++update) trainer.step();
-  NamedTensors early;  // copies: a state shares its tensors with the trainer
-  for (const auto& [name, value] : trainer.state()) early.emplace_back(name, value.clone());
-  for (int update = 3; update < 6; ++update) trainer.step();
-  trainer.restore(3, early);
-  const NamedTensors again = trainer.state();
+  Training training = device_training("sgd", 64, 64, 0);
+  for (int update = 0; update < 3; ++update) training.step();
+  NamedTensors early;  // copies: a state shares its tensors with the training
+  for (const auto& [name, value] : training.state()) early.emplace_back(name, value.clone());
+  for (int update = 3; update < 6; ++update) training.step();
+  training.restore(3, early);
+  const NamedTensors again = training.state();
   for (const auto& [name, value] : early)
     EXPECT_EQ(count_of_differences(find_tensor(again, name, "state"), value), 0) << name;
 }

@@ -14,14 +14,14 @@
 namespace harmonium {
 namespace {
 
-struct TrainerCase {
+struct TrainingCase {
   std::string gradient, optimizer, model = "rbm", objective = "generative";
-  friend void PrintTo(const TrainerCase& one, std::ostream* out) {
+  friend void PrintTo(const TrainingCase& one, std::ostream* out) {
     *out << one.gradient << " " << one.optimizer << " " << one.model << " " << one.objective;
   }
 };
 
-std::string trainer_case_name(const testing::TestParamInfo<TrainerCase>& info) {
+std::string training_case_name(const testing::TestParamInfo<TrainingCase>& info) {
   return info.param.gradient + "_" + info.param.optimizer + "_" + info.param.model + "_" + info.param.objective;
 }
 
@@ -31,7 +31,7 @@ Dataset labelled_bits() {
   return data;
 }
 
-BoltzmannMachine machine_of(const TrainerCase& one) {
+BoltzmannMachine machine_of(const TrainingCase& one) {
   if (one.model == "mrf") return make_mrf("bernoulli:6", at::kDouble);
   if (one.model == "semi_restricted") return make_semi_restricted("bernoulli:6", "bernoulli:4", at::kDouble);
   if (one.model == "classification_rbm") return make_classification_rbm("bernoulli:6", 3, "bernoulli:4", at::kDouble);
@@ -40,25 +40,24 @@ BoltzmannMachine machine_of(const TrainerCase& one) {
   return make_rbm("bernoulli:6", "bernoulli:4", at::kDouble);
 }
 
-Trainer trainer_on(const TrainerCase& one, at::Device device) {
+Training training_on(const TrainingCase& one, at::Device device) {
   BoltzmannMachine machine = machine_of(one);
   initialize(machine, Key(1), 0.5);
   machine = machine.to(device);
   auto metric = make_metric(one.optimizer, machine.topology(), machine.parameters(),
                             {.statistics_every = 2, .refit_every = 4, .rank = 5, .iterations = 4});
   const std::int64_t classes = one.model == "classification_rbm" ? 3 : 0;
-  return {std::move(machine),
-          BatchStream(labelled_bits(), {.batch = 16, .classes = classes}, Key(2), device),
-          make_objective(one.objective, make_negative_phase(one.gradient, {.particles = 50, .rungs = 4}), 0.1),
-          std::move(metric),
-          {.rate_bias = 0.02, .rate_weights = 0.02, .momentum = 0.5, .weight_decay = 1e-3},
-          {.updates = 24, .averaging = 10, .seed = 3, .sparsity = {.cost = one.model == "rbm" ? 0.1 : 0.0}}};
+  return make_training(
+      std::move(machine), BatchStream(labelled_bits(), {.batch = 16, .classes = classes}, Key(2), device),
+      make_objective(one.objective, make_negative_phase(one.gradient, {.particles = 50, .rungs = 4}), 0.1),
+      std::move(metric), {.rate_bias = 0.02, .rate_weights = 0.02, .momentum = 0.5, .weight_decay = 1e-3},
+      {.updates = 24, .averaging = 10, .seed = 3}, {.cost = one.model == "rbm" ? 0.1 : 0.0});
 }
 
-class TrainingOnDevice : public OnDevice, public testing::WithParamInterface<TrainerCase> {};
+class TrainingOnDevice : public OnDevice, public testing::WithParamInterface<TrainingCase> {};
 
 TEST_P(TrainingOnDevice, ComesToTheSameParametersAndItsStateGoesOnEitherSide) {
-  Trainer here = trainer_on(GetParam(), at::kCPU), there = trainer_on(GetParam(), cuda_);
+  Training here = training_on(GetParam(), at::kCPU), there = training_on(GetParam(), cuda_);
   NamedTensors saved_here, saved_there;
   while (!here.finished()) {
     if (here.update() == 11) {
@@ -68,23 +67,23 @@ TEST_P(TrainingOnDevice, ComesToTheSameParametersAndItsStateGoesOnEitherSide) {
     here.step();
     there.step();
   }
-  EXPECT_EQ(there.machine().device(), cuda_);
+  EXPECT_EQ(machine_of(there).device(), cuda_);
   constexpr double close = 1e-6;  // rounding grows by what an optimizer inverts
-  expect_near(there.machine().parameters(), here.machine().parameters(), close);
-  expect_near(there.averaged().parameters(), here.averaged().parameters(), close);
-  Trainer crossed_here = trainer_on(GetParam(), at::kCPU), crossed_there = trainer_on(GetParam(), cuda_);
+  expect_near(there.parameters(), here.parameters(), close);
+  expect_near(there.averaged(), here.averaged(), close);
+  Training crossed_here = training_on(GetParam(), at::kCPU), crossed_there = training_on(GetParam(), cuda_);
   crossed_here.restore(11, saved_there);
   crossed_there.restore(11, saved_here);
   while (!crossed_here.finished()) {
     crossed_here.step();
     crossed_there.step();
   }
-  expect_near(crossed_here.machine().parameters(), here.machine().parameters(), close);
-  expect_near(crossed_there.machine().parameters(), here.machine().parameters(), close);
+  expect_near(crossed_here.parameters(), here.parameters(), close);
+  expect_near(crossed_there.parameters(), here.parameters(), close);
 }
 
-std::vector<TrainerCase> trainer_cases() {
-  std::vector<TrainerCase> all;
+std::vector<TrainingCase> training_cases() {
+  std::vector<TrainingCase> all;
   for (const char* optimizer : {"sgd", "centering", "enhanced", "fang", "fang_random", "diagonal", "block_diagonal",
                                 "low_rank", "metric_free", "exact"})
     all.push_back({"pcd", optimizer});
@@ -100,7 +99,7 @@ std::vector<TrainerCase> trainer_cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TrainingOnDevice, testing::ValuesIn(trainer_cases()), trainer_case_name);
+INSTANTIATE_TEST_SUITE_P(All, TrainingOnDevice, testing::ValuesIn(training_cases()), training_case_name);
 
 TEST_F(OnDevice, OrdersOfEpochsAndBatchesAreThoseOfTheCpuToTheBit) {
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{60'000}})
@@ -120,18 +119,16 @@ TEST_F(OnDevice, OrdersOfEpochsAndBatchesAreThoseOfTheCpuToTheBit) {
     }
 }
 
-Trainer digits_trainer(const std::string& optimizer, at::Device device) {
+Training digits_training(const std::string& optimizer, at::Device device) {
   const Dataset data = digits_split().train;
   BoltzmannMachine machine = make_rbm("bernoulli:64", "bernoulli:100");
   initialize(machine, Key(1), 0.01, {{data.column_means().to(at::kFloat)}});
   machine = machine.to(device);
   auto metric = make_metric(optimizer, machine.topology(), machine.parameters());
-  return {std::move(machine),
-          BatchStream(data, {.batch = 100, .binarization = Binarization::stochastic}, Key(2), device),
-          make_negative_phase("pcd", {.particles = 100}),
-          std::move(metric),
-          {.rate_bias = 0.05, .rate_weights = 0.05},
-          {.updates = 50, .averaging = 10, .seed = 3}};
+  return make_training(std::move(machine),
+                       BatchStream(data, {.batch = 100, .binarization = Binarization::stochastic}, Key(2), device),
+                       make_negative_phase("pcd", {.particles = 100}), std::move(metric),
+                       {.rate_bias = 0.05, .rate_weights = 0.05}, {.updates = 50, .averaging = 10, .seed = 3});
 }
 
 // In float32 products are added up in another order, so that a few draws of a million fall on the other side and chains
@@ -141,34 +138,35 @@ TEST_F(OnDevice, FiftyUpdatesOnDigitsComeToTheSameModelUpToAFewDraws) {
   const Split split = digits_split();
   const Monitor monitor(split.train, split.valid, Binarization::stochastic, 0, 4);
   for (const std::string optimizer : {"sgd", "centering", "fang"}) {
-    Trainer here = digits_trainer(optimizer, at::kCPU), there = digits_trainer(optimizer, cuda_);
-    const Moments start = here.machine().parameters().clone();
+    Training here = digits_training(optimizer, at::kCPU), there = digits_training(optimizer, cuda_);
+    const Moments start = here.parameters().clone();
     while (!here.finished()) {
       here.step();
       there.step();
     }
-    const Moments end = there.machine().parameters().to(at::kCPU);
-    const double way = norm(here.machine().parameters() - start), apart = norm(here.machine().parameters() - end);
+    const Moments end = there.parameters().to(at::kCPU);
+    const double way = norm(here.parameters() - start), apart = norm(here.parameters() - end);
     EXPECT_GT(way, 0.1) << optimizer;
     EXPECT_LT(apart, 0.1 * way) << optimizer;
-    const auto measured = monitor.measure(here.averaged()), measured_there = monitor.measure(there.averaged());
+    const auto measured = monitor.measure(averaged_machine(here)),
+               measured_there = monitor.measure(averaged_machine(there));
     EXPECT_NEAR(measured_there.at("pseudo_log_likelihood"), measured.at("pseudo_log_likelihood"), 0.1) << optimizer;
     EXPECT_NEAR(measured_there.at("free_energy_gap"), measured.at("free_energy_gap"), 0.1) << optimizer;
   }
 }
 
 TEST_F(OnDevice, ADivergenceIsNoticed) {
-  Trainer trainer = digits_trainer("sgd", cuda_);
-  trainer.step();
+  Training training = digits_training("sgd", cuda_);
+  training.step();
   NamedTensors state;
-  for (const auto& [name, value] : trainer.state()) state.emplace_back(name, on_cpu(value).clone());
+  for (const auto& [name, value] : training.state()) state.emplace_back(name, on_cpu(value).clone());
   for (auto& [name, value] : state)
     if (name == "parameters/visible.bias") value[3] = std::nan("");
-  trainer.restore(1, state);
+  training.restore(1, state);
   support::expect_mentions(
       [&] {
         try {
-          trainer.check();
+          training.check();
         } catch (const RunFailure& failure) {
           return std::string(failure.what());
         }

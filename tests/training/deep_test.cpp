@@ -34,12 +34,14 @@ TEST_P(DeepTraining, LearnsWhatNoSingleLayerOfUnitsCould) {
   BoltzmannMachine machine = make_chain({"bernoulli:6", "bernoulli:4", "bernoulli:3"});
   initialize(machine, Key(4), 0.1, {{data.column_means().to(at::kFloat)}});
   auto metric = make_metric(GetParam(), machine.topology(), machine.parameters());
-  Trainer trainer(std::move(machine), BatchStream(data, {.batch = 100}, Key(5)),
-                  make_negative_phase("pcd", {.sweeps = 2, .particles = 200}), std::move(metric),
-                  {.rate_bias = 0.1, .rate_weights = 0.1}, {.updates = 1500, .averaging = 100, .seed = 6});
-  while (!trainer.finished()) trainer.step();
+  Training training =
+      make_training(std::move(machine), BatchStream(data, {.batch = 100}, Key(5)),
+                    make_negative_phase("pcd", {.sweeps = 2, .particles = 200}), std::move(metric),
+                    {.rate_bias = 0.1, .rate_weights = 0.1}, {.updates = 1500, .averaging = 100, .seed = 6});
+  while (!training.finished()) training.step();
   // Pixels alone come to −4.16; the source itself to −log 2 − 6 · 0.199 = −1.88.
-  EXPECT_GT(log_likelihood_of(trainer.averaged().to(at::kDouble), data.to_float().to(at::kDouble)), -2.1) << GetParam();
+  EXPECT_GT(log_likelihood_of(averaged_machine(training).to(at::kDouble), data.to_float().to(at::kDouble)), -2.1)
+      << GetParam();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeepTraining, testing::Values("centering", "fang"),

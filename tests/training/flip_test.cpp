@@ -52,11 +52,12 @@ struct FlipRun {
 
 BoltzmannMachine trained(const BoltzmannMachine& machine, const Dataset& data, const FlipRun& run) {
   auto metric = make_metric(run.optimizer, machine.topology(), machine.parameters(), run.metric);
-  Trainer trainer(machine.to(machine.scalar_type()), BatchStream(data, {.batch = run.batch}, Key(run.seed)),
-                  make_negative_phase(run.gradient, {.sweeps = 1, .particles = run.batch}), std::move(metric), run.step,
-                  {.updates = run.updates, .averaging = 1, .seed = run.seed});
-  while (!trainer.finished()) trainer.step();
-  return trainer.machine();
+  Training training =
+      make_training(machine.to(machine.scalar_type()), BatchStream(data, {.batch = run.batch}, Key(run.seed)),
+                    make_negative_phase(run.gradient, {.sweeps = 1, .particles = run.batch}), std::move(metric),
+                    run.step, {.updates = run.updates, .averaging = 1, .seed = run.seed});
+  while (!training.finished()) training.step();
+  return machine_of(training);
 }
 
 double likelihood(const BoltzmannMachine& machine, const Dataset& data) {

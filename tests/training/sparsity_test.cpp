@@ -4,7 +4,7 @@
 
 #include "harmonium/data/bars_and_stripes.h"
 #include "harmonium/gradients/positive_phase.h"
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/make_training.h"
 #include "tests/support/machines.h"
 
 namespace harmonium {
@@ -49,29 +49,27 @@ TEST(Sparsity, NeedsBinaryHiddenUnitsAndATargetBetweenZeroAndOne) {
   EXPECT_EQ(complaint("bernoulli:2", {.cost = 1}), "");
 }
 
-Trainer sparse_trainer(double cost) {
+Training sparse_training(double cost) {
   const Dataset data = bars_and_stripes();
   const std::int64_t width = data.columns();
   BoltzmannMachine machine = make_rbm(format("bernoulli:{}", width), "bernoulli:8");
   initialize(machine, Key(25), 0.01);
   const Topology topology = machine.topology();
   const Moments shape = machine.parameters();
-  return {std::move(machine),
-          BatchStream(data, {.batch = 20}, Key(26)),
-          make_negative_phase("pcd", {.particles = 20}),
-          make_metric("sgd", topology, shape),
-          {.rate_bias = 0.1, .rate_weights = 0.1, .schedule = Schedule::constant},
-          {.updates = 600, .averaging = 1, .seed = 27, .sparsity = {.target = 0.1, .cost = cost}}};
+  return make_training(std::move(machine), BatchStream(data, {.batch = 20}, Key(26)),
+                       make_negative_phase("pcd", {.particles = 20}), make_metric("sgd", topology, shape),
+                       {.rate_bias = 0.1, .rate_weights = 0.1, .schedule = Schedule::constant},
+                       {.updates = 600, .averaging = 1, .seed = 27}, {.target = 0.1, .cost = cost});
 }
 
-double activity(const Trainer& trainer) {
-  const BoltzmannMachine& machine = trainer.machine();
+double activity(const Training& training) {
+  const BoltzmannMachine& machine = machine_of(training);
   const State data = machine.observe({bars_and_stripes().to_float()});
   return data_moments(machine, data)["hidden.bias"].mean().item<double>();
 }
 
 TEST(Sparsity, MakesHiddenUnitsSparseInTraining) {
-  Trainer plain = sparse_trainer(0), sparse = sparse_trainer(1);
+  Training plain = sparse_training(0), sparse = sparse_training(1);
   while (!plain.finished()) plain.step();
   while (!sparse.finished()) sparse.step();
   EXPECT_GT(activity(plain), 0.3);
@@ -79,17 +77,17 @@ TEST(Sparsity, MakesHiddenUnitsSparseInTraining) {
 }
 
 TEST(Sparsity, SurvivesARestoredState) {
-  Trainer whole = sparse_trainer(1);
+  Training whole = sparse_training(1);
   NamedTensors saved;
   for (int i = 0; i < 40; ++i) {
     if (i == 17)
       for (const auto& [name, value] : whole.state()) saved.emplace_back(name, value.clone());
     whole.step();
   }
-  Trainer resumed = sparse_trainer(1);
+  Training resumed = sparse_training(1);
   resumed.restore(17, saved);
   while (resumed.update() < 40) resumed.step();
-  EXPECT_TRUE(support::identical(whole.machine().parameters(), resumed.machine().parameters()));
+  EXPECT_TRUE(support::identical(whole.parameters(), resumed.parameters()));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Checkpoints of a run: atomic, checksummed, the last two kept.
 //
-// `checkpoint/update-00001000.safetensors` holds a trainer's state; `checkpoint/latest.json` names it and the one
+// `checkpoint/update-00001000.safetensors` holds a training's state; `checkpoint/latest.json` names it and the one
 // before with their SHA-256 sums, and is replaced only after the file it names is on disk. Whatever moment a process is
 // killed at, latest.json names a whole file.
 #pragma once

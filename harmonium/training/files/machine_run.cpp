@@ -25,8 +25,8 @@ std::int64_t label_classes(const RunConfig& config, const RunData& data) {
   return data.classes > 0 ? data.classes : data.train.labels.max().item<std::int64_t>() + 1;
 }
 
-Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
-                     const NamedTensors& chains) {
+Training make_machine_training(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
+                               const NamedTensors& chains) {
   const Key key(config.seed);
   BatchStream batches(data.train, batch_options(config, data, config.batch), key.fold_in(run_streams::batches),
                       machine.device());
@@ -34,17 +34,15 @@ Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMach
   if (!chains.empty()) negative_phase->restore(chains);
   negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
-  const TrainerOptions options{.updates = config.updates,
-                               .averaging = config.averaging,
-                               .seed = key.fold_in(run_streams::updates).bits(),
-                               .sparsity = {.target = config.sparsity_target, .cost = config.sparsity_cost}};
-  return {std::move(machine), std::move(batches),   std::move(negative_phase),
-          std::move(metric),  step_options(config), options};
+  return make_training(
+      std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step_options(config),
+      {.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(run_streams::updates).bits()},
+      {.target = config.sparsity_target, .cost = config.sparsity_cost});
 }
 
 MachineRun::MachineRun(const RunConfig& config, const RunData& data, Model model, const NamedTensors& chains)
-    : model_(std::move(model)),
-      trainer_(make_trainer(config, data, model_.machine.to(find_device(config.device)), chains)),
+    : Trainee(make_machine_training(config, data, model.machine.to(find_device(config.device)), chains)),
+      model_(std::move(model)),
       monitor_(data.train, data.valid, data.binarization, label_classes(config, data),
                Key(config.seed).fold_in(run_streams::monitor).bits()) {
   // The monitor's few hundred rows would choose by luck.
@@ -53,61 +51,50 @@ MachineRun::MachineRun(const RunConfig& config, const RunData& data, Model model
 }
 
 std::map<std::string, double> MachineRun::measure() {
-  std::map<std::string, double> metrics = monitor_.measure(trainer_.averaged());
+  const BoltzmannMachine averaged = averaged_machine(training_);
+  std::map<std::string, double> metrics = monitor_.measure(averaged);
   if (const auto found = metrics.find("awake_units"); found != metrics.end()) awake_ = found->second;
   if (all_valid_) {
-    metrics["classification_error"] = all_valid_->measure(trainer_.averaged());
-    best_.observe(trainer_.averaged().parameters(), metrics["classification_error"], trainer_.update());
+    metrics["classification_error"] = all_valid_->measure(averaged);
+    training_.observe_error(metrics["classification_error"]);
   }
-  if (trainer_.update() > 0) metrics["gradient_norm"] = trainer_.gradient_norm();
-  metrics["epoch"] = trainer_.epoch();
+  metrics.merge(training_.take_measurements());
   return metrics;
-}
-
-NamedTensors MachineRun::state() const {
-  NamedTensors tensors = trainer_.state();
-  for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
-  return tensors;
-}
-
-void MachineRun::restore(std::int64_t update, const NamedTensors& tensors) {
-  trainer_.restore(update, tensors);
-  best_.restore(tensors, trainer_.machine().parameters());
 }
 
 void MachineRun::learn_from(const RunConfig& config, const RunData& data) {
   // A key of its own: the same numbers would choose the same bits in batch after batch.
   const Key key = Key(config.seed).fold_in(run_streams::batches).fold_in(static_cast<std::uint64_t>(update()));
-  trainer_.learn_from(
-      BatchStream(data.train, batch_options(config, data, data.train.rows()), key, trainer_.machine().device()));
+  training_.learn_from(
+      BatchStream(data.train, batch_options(config, data, data.train.rows()), key, machine_of(training_).device()));
 }
 
 Model MachineRun::current() const {
   Model model = model_;
-  model.machine = trainer_.averaged();
-  model.notes["updates"] = std::to_string(trainer_.update());
+  model.machine = averaged_machine(training_);
+  model.notes["updates"] = std::to_string(update());
   return model;
 }
 
 std::pair<Model, std::int64_t> MachineRun::kept() const {
-  Model model = current();
-  if (best_.empty()) return {std::move(model), trainer_.update()};
-  model.machine = model.machine.with_parameters(best_.parameters());
-  model.notes["updates"] = std::to_string(best_.update());
-  return {std::move(model), best_.update()};
+  Model model = model_;
+  Training::Kept kept = training_.kept();
+  model.machine = machine_of(training_).with_parameters(std::move(kept.parameters));
+  model.notes["updates"] = std::to_string(kept.update);
+  return {std::move(model), kept.update};
 }
 
 std::filesystem::path MachineRun::keep_snapshot(const std::filesystem::path& folder, double seconds) {
   Model snapshot = model_;
-  snapshot.machine = trainer_.averaged();
-  return write_snapshot(folder, snapshot, trainer_.update(), seconds);
+  snapshot.machine = averaged_machine(training_);
+  return write_snapshot(folder, snapshot, update(), seconds);
 }
 
 std::int64_t MachineRun::write_final(const std::filesystem::path& file, const RunHooks& hooks) {
   const auto [model, update] = kept();
-  if (!best_.empty())
+  if (const BestModel& best = training_.best(); !best.empty())
     hooks.message(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified", update,
-                         100 * best_.error(), valid_rows_));
+                         100 * best.error(), valid_rows_));
   if (constexpr double few = 0.5; awake_ && *awake_ < few)
     hooks.message(format(
         "{:.0f} % of the units above the first hidden layer tell rows apart (awake_units): the machine is not as "

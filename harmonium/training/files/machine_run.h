@@ -4,11 +4,10 @@
 
 #include <optional>
 
-#include "harmonium/training/best_model.h"
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/files/run_loop.h"
+#include "harmonium/training/make_training.h"
 #include "harmonium/training/monitor.h"
-#include "harmonium/training/trainer.h"
 
 namespace harmonium {
 
@@ -21,27 +20,18 @@ enum : std::uint64_t { initial = 1, batches = 2, updates = 3, monitor = 4 };
 [[nodiscard]] std::int64_t label_classes(const RunConfig& config, const RunData& data);
 
 // `chains` are what a negative phase would have saved; empty: it begins as it does. `config` must be resolved.
-[[nodiscard]] Trainer make_trainer(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
-                                   const NamedTensors& chains = {});
+[[nodiscard]] Training make_machine_training(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
+                                             const NamedTensors& chains = {});
 
 class MachineRun final : public Trainee {
  public:
   MachineRun(const RunConfig& config, const RunData& data, Model model, const NamedTensors& chains = {});
 
-  void step() override { trainer_.step(); }
-  [[nodiscard]] std::int64_t update() const override { return trainer_.update(); }
-  [[nodiscard]] bool finished() const override { return trainer_.finished(); }
-  void check() const override { trainer_.check(); }
-  void wait() const override { trainer_.wait(); }
-  [[nodiscard]] std::vector<std::string> take_notes() override { return trainer_.take_notes(); }
   [[nodiscard]] std::map<std::string, double> measure() override;
-
-  [[nodiscard]] NamedTensors state() const override;
-  void restore(std::int64_t update, const NamedTensors& tensors) override;
 
   // Goes on with other rows, all of them in every update. They must be of the same kind as those before.
   void learn_from(const RunConfig& config, const RunData& data);
-  // The averaged model as it is now, sharing its parameters with the trainer.
+  // The averaged model as it is now, sharing its parameters with the training.
   [[nodiscard]] Model current() const;
   // The model to keep at the end: the last, or the best so far where --keep best looks for it; and the update it is of.
   [[nodiscard]] std::pair<Model, std::int64_t> kept() const;
@@ -51,12 +41,10 @@ class MachineRun final : public Trainee {
 
  private:
   Model model_;
-  Trainer trainer_;
   Monitor monitor_;
   std::optional<ClassificationError> all_valid_;
   std::int64_t valid_rows_ = 0;
   std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
-  BestModel best_;
 };
 
 }  // namespace harmonium

@@ -6,12 +6,11 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
-#include "harmonium/training/best_model.h"
 #include "harmonium/training/files/checkpoint.h"
 #include "harmonium/training/files/model_file.h"
 #include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/run_loop.h"
-#include "harmonium/training/fine_tuning.h"
+#include "harmonium/training/make_training.h"
 #include "harmonium/training/net_error.h"
 
 namespace harmonium {
@@ -81,7 +80,7 @@ void check_inputs(const Dataset& data, const RunConfig& config) {
   }
 }
 
-FineTuning make_tuning(const RunConfig& config, const RunData& data, const FeedForward& net) {
+Training make_net_training(const RunConfig& config, const RunData& data, const FeedForward& net) {
   const Key key(config.seed);
   BatchStream batches(data.train,
                       {.batch = config.batch,
@@ -89,90 +88,65 @@ FineTuning make_tuning(const RunConfig& config, const RunData& data, const FeedF
                        .shrink = config.shrink,
                        .classes = is_classifier(config) ? net.outputs() : 0},
                       key.fold_in(net_batch_stream), net.bias(0).device());
-  return {net,
-          std::move(batches),
-          {.loss = parse_loss(config.loss),
-           .adam = config.optimizer == "adam",
-           .step = step_options(config),
-           .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout},
-           .updates = config.updates,
-           .averaging = config.averaging,
-           .seed = key.fold_in(net_update_stream).bits()}};
+  return make_training(
+      net, std::move(batches),
+      {.loss = parse_loss(config.loss), .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout}},
+      config.optimizer, step_options(config),
+      {.updates = config.updates,
+       .averaging = config.averaging,
+       .seed = key.fold_in(net_update_stream).bits(),
+       .patience = config.patience});
 }
 
 // A net under training, as the loop sees it.
 class NetRun final : public Trainee {
  public:
   NetRun(const RunConfig& config, const RunData& data, NetModel model)
-      : config_(config),
+      : Trainee(make_net_training(config, data, model.net.to(at::TensorOptions().device(find_device(config.device))))),
+        config_(config),
         data_(data),
-        model_(std::move(model)),
-        tuning_(make_tuning(config, data, model_.net.to(at::TensorOptions().device(find_device(config.device))))) {}
-
-  void step() override { tuning_.step(); }
-  [[nodiscard]] std::int64_t update() const override { return tuning_.update(); }
-  // Asked before and after a line of metrics: a new best on the last line lets the run go on.
-  [[nodiscard]] bool finished() const override {
-    return tuning_.finished() ||
-           (config_.patience > 0 && !best_.empty() && update() - best_.update() >= config_.patience);
-  }
-  void check() const override { tuning_.check(); }
-  void wait() const override { tuning_.wait(); }
+        model_(std::move(model)) {}
 
   [[nodiscard]] std::map<std::string, double> measure() override {
     constexpr std::int64_t watched_rows = 2000;  // of the training data, where there are no others
     const bool valid = data_.valid.rows() > 0;
-    const NetErrors errors = net_errors(tuning_.averaged(), valid ? data_.valid : data_.train.first(watched_rows),
-                                        data_.binarization, parse_loss(config_.loss));
-    std::map<std::string, double> metrics;
-    if (const auto loss = tuning_.take_loss()) metrics["loss"] = *loss;
+    const NetErrors errors =
+        net_errors(model_.net.with_parameters(training_.averaged()),
+                   valid ? data_.valid : data_.train.first(watched_rows), data_.binarization, parse_loss(config_.loss));
+    std::map<std::string, double> metrics = training_.take_measurements();
     if (valid) metrics["validation_loss"] = errors.loss;
     if (errors.misclassified) metrics["classification_error"] = *errors.misclassified;
     if (errors.squared) metrics["reconstruction_error"] = *errors.squared;
     if (errors.perplexity) metrics["perplexity"] = *errors.perplexity;
-    if (tuning_.gradient_norm() > 0) metrics["gradient_norm"] = tuning_.gradient_norm();
-    metrics["epoch"] = tuning_.epoch();
-    if (config_.keep == "best")
-      best_.observe(tuning_.averaged().parameters(), errors.misclassified.value_or(errors.loss), update());
+    if (config_.keep == "best") training_.observe_error(errors.misclassified.value_or(errors.loss));
     return metrics;
-  }
-
-  [[nodiscard]] NamedTensors state() const override {
-    NamedTensors tensors = tuning_.state();
-    for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
-    return tensors;
-  }
-  void restore(std::int64_t update, const NamedTensors& tensors) override {
-    tuning_.restore(update, tensors);
-    best_.restore(tensors, tuning_.net().parameters());
   }
 
   std::filesystem::path keep_snapshot(const std::filesystem::path&, double) override {
     throw std::logic_error("nets have no snapshots");
   }
   std::int64_t write_final(const std::filesystem::path& file, const RunHooks& hooks) override {
-    const std::int64_t kept = best_.empty() ? update() : best_.update();
-    model_.net = best_.empty() ? tuning_.averaged() : model_.net.with_parameters(best_.parameters());
-    model_.notes["updates"] = std::to_string(kept);
+    const Training::Kept kept = training_.kept();
+    model_.net = model_.net.with_parameters(kept.parameters);
+    model_.notes["updates"] = std::to_string(kept.update);
     if (update() < config_.updates)
       hooks.message(format("stopped after update {}: no new best for {} updates", update(), config_.patience));
-    if (!best_.empty()) model_.notes["chosen_by"] = config_.valid;
-    if (!best_.empty())
+    if (const BestModel& best = training_.best(); !best.empty()) {
+      model_.notes["chosen_by"] = config_.valid;
       hooks.message(is_classifier(config_)
                         ? format("kept the net of update {}: {:.2f} % of the {} validation rows are misclassified",
-                                 kept, 100 * best_.error(), data_.valid.rows())
-                        : format("kept the net of update {}: loss {:.4f} on {} validation rows", kept, best_.error(),
-                                 data_.valid.rows()));
+                                 kept.update, 100 * best.error(), data_.valid.rows())
+                        : format("kept the net of update {}: loss {:.4f} on {} validation rows", kept.update,
+                                 best.error(), data_.valid.rows()));
+    }
     write_net(file, model_);
-    return kept;
+    return kept.update;
   }
 
  private:
   const RunConfig& config_;
   const RunData& data_;
   NetModel model_;
-  FineTuning tuning_;
-  BestModel best_;
 };
 
 }  // namespace
@@ -273,7 +247,7 @@ void check_net_config(const RunConfig& config, const RunData& data) {
   require(config.keep != "best" || data.valid.rows() > 0,
           "--keep best chooses by validation data, and there are none: give --valid, or train on a part that leaves "
           "some aside (such as mnist:fit)");
-  (void)make_tuning(config, data, initial_net(config, data).net);
+  (void)make_net_training(config, data, initial_net(config, data).net);
   check_pretraining(config, data);
 }
 

@@ -201,7 +201,7 @@ void check_config(const RunConfig& config, const RunData& data, const Model& ini
           "--optimizer {} looks at chains, and --objective discriminative has none; use --optimizer centering or sgd",
           config.optimizer);
   if (config.keep == "best") check_keep_best(config, data);
-  (void)make_trainer(config, data, machine);  // finds what else is wrong
+  (void)make_machine_training(config, data, machine);  // finds what else is wrong
 }
 
 RunResult run_training(const fs::path& folder, const RunConfig& config, const ConfigText& config_text,

@@ -5,11 +5,11 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/training/belief_net_monitor.h"
-#include "harmonium/training/best_model.h"
 #include "harmonium/training/files/pretraining.h"
 #include "harmonium/training/files/run_loop.h"
 #include "harmonium/training/files/stack_run.h"
-#include "harmonium/training/up_down.h"
+#include "harmonium/training/make_training.h"
+#include "harmonium/training/objectives/wake_sleep.h"
 
 namespace harmonium {
 
@@ -24,7 +24,7 @@ std::int64_t count_label_classes(const BeliefNet& net) {
   return net.labelled() ? net.top().unit(net.top().observed()[1]).width() : 0;
 }
 
-UpDown make_up_down(const RunConfig& config, const RunData& data, const BeliefNet& net) {
+Training make_up_down(const RunConfig& config, const RunData& data, const BeliefNet& net) {
   const Key key(config.seed);
   BatchStream batches(data.train,
                       {.batch = config.batch,
@@ -33,12 +33,9 @@ UpDown make_up_down(const RunConfig& config, const RunData& data, const BeliefNe
                        .classes = count_label_classes(net)},
                       key.fold_in(up_down_batch_stream));
   auto top_phase = make_negative_phase(config.gradient, negative_phase_options(config));
-  return {net, std::move(batches), std::move(top_phase),
-          UpDownOptions{.adam = config.optimizer == "adam",
-                        .step = step_options(config),
-                        .updates = config.updates,
-                        .averaging = config.averaging,
-                        .seed = key.fold_in(up_down_update_stream).bits()}};
+  return make_training(
+      net, std::move(batches), std::move(top_phase), config.optimizer, step_options(config),
+      {.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(up_down_update_stream).bits()});
 }
 
 // The layers by themselves, learnt as those of nets are (files/pretraining.cpp).
@@ -81,54 +78,39 @@ void check_start(const RunConfig& config, const RunData& data, const StackModel&
 class UpDownRun final : public Trainee {
  public:
   UpDownRun(const RunConfig& config, const RunData& data, StackModel model)
-      : config_(config),
+      : Trainee(make_up_down(config, data, model.net())),
+        config_(config),
         data_(data),
         model_(std::move(model)),
-        tuning_(make_up_down(config, data, model_.net())),
         monitor_(data.train, data.valid, data.binarization, Key(config.seed).fold_in(up_down_monitor_stream).bits()) {}
 
-  void step() override { tuning_.step(); }
-  [[nodiscard]] std::int64_t update() const override { return tuning_.update(); }
-  [[nodiscard]] bool finished() const override { return tuning_.finished(); }
-  void check() const override { tuning_.check(); }
-
   [[nodiscard]] std::map<std::string, double> measure() override {
-    const BeliefNet averaged = tuning_.averaged();
-    std::map<std::string, double> metrics = monitor_.measure(averaged, tuning_.drawn().asleep);
+    const BeliefNet averaged = averaged_belief_net(training_);
+    std::map<std::string, double> metrics =
+        monitor_.measure(averaged, training_.objective_as<WakeSleep>().drawn().asleep);
     if (config_.keep == "best") {
       metrics["classification_error"] = belief_net_error(averaged, data_.valid, data_.binarization);
-      best_.observe(tuning_.averaged_parameters(), metrics["classification_error"], update());
+      training_.observe_error(metrics["classification_error"]);
     }
-    if (tuning_.gradient_norm() > 0) metrics["gradient_norm"] = tuning_.gradient_norm();
-    metrics["epoch"] = tuning_.epoch();
+    metrics.merge(training_.take_measurements());
     return metrics;
-  }
-
-  [[nodiscard]] NamedTensors state() const override {
-    NamedTensors tensors = tuning_.state();
-    for (auto& entry : best_.state()) tensors.push_back(std::move(entry));
-    return tensors;
-  }
-  void restore(std::int64_t update, const NamedTensors& tensors) override {
-    tuning_.restore(update, tensors);
-    best_.restore(tensors, tuning_.averaged_parameters());
   }
 
   fs::path keep_snapshot(const fs::path&, double) override { throw std::logic_error("belief nets have no snapshots"); }
   std::int64_t write_final(const fs::path& file, const RunHooks& hooks) override {
-    const std::int64_t kept = best_.empty() ? update() : best_.update();
-    const BeliefNet net = best_.empty() ? tuning_.averaged() : with_parameters(tuning_.net(), best_.parameters());
+    const Training::Kept kept = training_.kept();
+    const BeliefNet net = with_parameters(belief_net_of(training_), kept.parameters);
     for (std::size_t i = 0; i < net.down.size(); ++i) model_.machines[i].machine = net.down[i];
     model_.recognition = MachineStack(net.up.begin(), net.up.end() - 1);
-    model_.notes["updates"] = std::to_string(kept);
-    if (!best_.empty()) {
+    model_.notes["updates"] = std::to_string(kept.update);
+    if (const BestModel& best = training_.best(); !best.empty()) {
       model_.notes["chosen_by"] = config_.valid;
-      hooks.message(format("kept the net of update {}: {:.2f} % of the {} validation rows are misclassified", kept,
-                           100 * best_.error(), data_.valid.rows()));
+      hooks.message(format("kept the net of update {}: {:.2f} % of the {} validation rows are misclassified",
+                           kept.update, 100 * best.error(), data_.valid.rows()));
     }
     keep_data_moments(net);
     write_stack(file, model_);
-    return kept;
+    return kept.update;
   }
 
  private:
@@ -144,9 +126,7 @@ class UpDownRun final : public Trainee {
   const RunConfig& config_;
   const RunData& data_;
   StackModel model_;
-  UpDown tuning_;
   BeliefNetMonitor monitor_;
-  BestModel best_;
 };
 
 }  // namespace

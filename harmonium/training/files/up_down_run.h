@@ -1,6 +1,6 @@
-// Runs that train a whole belief net on by up–down (training/up_down.h): --model dbn or classification_dbn with --start
-// (a trained stack; `harmonium finetune --to generative`) or with --pretrain rbm (its layers are learnt first, in the
-// sub-folder pretraining, which is a run of a stack by itself).
+// Runs that train a whole belief net on by up–down (training/objectives/wake_sleep.h): --model dbn or
+// classification_dbn with --start (a trained stack; `harmonium finetune --to generative`) or with --pretrain rbm (its
+// layers are learnt first, in the sub-folder pretraining, which is a run of a stack by itself).
 //
 // start.safetensors in the run folder is the net before its first update, so that a run can be taken up without the
 // model it came from.

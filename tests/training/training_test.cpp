@@ -1,4 +1,4 @@
-#include "harmonium/training/trainer.h"
+#include "harmonium/training/training.h"
 
 #include <gtest/gtest.h>
 
@@ -22,25 +22,25 @@ NamedTensors copy_of(const NamedTensors& tensors) {
   return copy;
 }
 
-class EveryKindOfTrainer : public testing::TestWithParam<std::tuple<std::string, std::string, double>> {};
+class EveryKindOfTraining : public testing::TestWithParam<std::tuple<std::string, std::string, double>> {};
 
-TEST_P(EveryKindOfTrainer, ContinuesBitIdenticallyFromARestoredState) {
+TEST_P(EveryKindOfTraining, ContinuesBitIdenticallyFromARestoredState) {
   const auto& [gradient, optimizer, momentum] = GetParam();
   const StepOptions step{.rate_bias = 0.1, .rate_weights = 0.1, .momentum = momentum, .weight_decay = 1e-3};
-  Trainer whole = small_trainer(gradient, optimizer, step);
+  Training whole = small_training(gradient, optimizer, step);
   NamedTensors saved;
   for (int i = 0; i < 40; ++i) {
     if (i == 17) saved = copy_of(whole.state());
     whole.step();
   }
-  Trainer resumed = small_trainer(gradient, optimizer, step);
+  Training resumed = small_training(gradient, optimizer, step);
   resumed.restore(17, saved);
   while (!resumed.finished()) resumed.step();
-  expect_equal(whole.machine().parameters(), resumed.machine().parameters());
-  expect_equal(whole.averaged().parameters(), resumed.averaged().parameters());
+  expect_equal(whole.parameters(), resumed.parameters());
+  expect_equal(whole.averaged(), resumed.averaged());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
+INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTraining,
                          testing::Combine(testing::Values("pcd", "cd", "exact", "pt", "tempered"),
                                           testing::Values("sgd", "centering", "enhanced", "fang", "fang_random",
                                                           "diagonal", "block_diagonal", "low_rank", "metric_free",
@@ -48,17 +48,18 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKindOfTrainer,
                                           testing::Values(0.0, 0.5)));
 
 // Without enumeration these have no statistics for the other optimizers.
-INSTANTIATE_TEST_SUITE_P(OtherGradients, EveryKindOfTrainer,
+INSTANTIATE_TEST_SUITE_P(OtherGradients, EveryKindOfTraining,
                          testing::Combine(testing::Values("fpcd", "mf_cd", "pl"), testing::Values("sgd", "centering"),
                                           testing::Values(0.0)));
 
-TEST(Trainer, SaysWhatToUseInsteadWhereAnOptimizerHasNothingToLookAt) {
+TEST(Training, SaysWhatToUseInsteadWhereAnOptimizerHasNothingToLookAt) {
   const Dataset data = random_bits(50, 40);
   const BoltzmannMachine machine = make_rbm("bernoulli:40", "bernoulli:30");
   for (const std::string gradient : {"pl", "mf_cd"}) {
     const std::string message = support::message_of([&] {
-      const Trainer trainer(machine, BatchStream(data, {.batch = 16}, Key(2)), make_negative_phase(gradient, {}),
-                            make_metric("fang", machine.topology(), machine.parameters()), {}, {});
+      const Training training =
+          make_training(machine, BatchStream(data, {.batch = 16}, Key(2)), make_negative_phase(gradient, {}),
+                        make_metric("fang", machine.topology(), machine.parameters()), {}, {});
     });
     support::expect_mentions(message, {"--optimizer fang", "--gradient " + gradient, "--optimizer centering"});
   }
@@ -88,19 +89,19 @@ class Diary final : public Metric {
   std::vector<std::string>& lines_;
 };
 
-TEST(Trainer, AsksAMetricToObserveAndRefitAsOftenAsItSaysAndBeforeItSolves) {
+TEST(Training, AsksAMetricToObserveAndRefitAsOftenAsItSaysAndBeforeItSolves) {
   const Dataset data = random_bits(50, 6);
   const BoltzmannMachine machine = make_rbm("bernoulli:6", "bernoulli:4");
   std::vector<std::string> lines;
-  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = 16}, Key(2)),
-                  make_negative_phase("pcd", {.sweeps = 1, .particles = 5}),
-                  std::make_unique<Diary>(machine.topology(), lines), {}, {.updates = 5});
-  while (!trainer.finished()) trainer.step();
+  Training training = make_training(machine.to(at::kFloat), BatchStream(data, {.batch = 16}, Key(2)),
+                                    make_negative_phase("pcd", {.sweeps = 1, .particles = 5}),
+                                    std::make_unique<Diary>(machine.topology(), lines), {}, {.updates = 5});
+  while (!training.finished()) training.step();
   EXPECT_EQ(lines, (std::vector<std::string>{"observe", "refit", "solve", "solve", "observe", "solve", "solve",
                                              "observe", "refit", "solve"}));
 }
 
-TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
+TEST(Training, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
   const Dataset data = bars_and_stripes({.side = 3});
   BoltzmannMachine machine = make_rbm("bernoulli:9", "bernoulli:8");
   initialize(machine, Key(1), 0.1, {{data.column_means().to(at::kFloat)}});
@@ -110,15 +111,15 @@ TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
   };
   const double before = likelihood(machine);
   auto metric = make_metric("centering", machine.topology(), machine.parameters());
-  Trainer trainer(machine.to(at::kFloat), BatchStream(data, {.batch = data.rows()}, Key(2)),
-                  make_negative_phase("exact", {}), std::move(metric),
-                  {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
-                  {.updates = 1500, .averaging = 1});
+  Training training = make_training(machine.to(at::kFloat), BatchStream(data, {.batch = data.rows()}, Key(2)),
+                                    make_negative_phase("exact", {}), std::move(metric),
+                                    {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
+                                    {.updates = 1500, .averaging = 1});
   double last = before;
   for (int block = 0; block < 5; ++block) {
-    for (int i = 0; i < 300; ++i) trainer.step();
-    const double now = likelihood(trainer.machine());
-    EXPECT_GT(now, last) << "after update " << trainer.update();
+    for (int i = 0; i < 300; ++i) training.step();
+    const double now = likelihood(machine_of(training));
+    EXPECT_GT(now, last) << "after update " << training.update();
     last = now;
   }
   // 14 distinct patterns: no model can exceed −log 14 = −2.64; independent pixels reach about −6.2.
@@ -127,16 +128,17 @@ TEST(Trainer, ExactGradientAscentRaisesTheExactLikelihoodOfItsData) {
 }
 
 // Without hidden units the data moments are known once and for all: batches must not show.
-TEST(Trainer, OfAMarkovFieldLearnsFromAllDataAtEveryUpdate) {
+TEST(Training, OfAMarkovFieldLearnsFromAllDataAtEveryUpdate) {
   const Dataset data = random_bits(50, 6);
   const auto trained = [&](const std::string& gradient, std::int64_t batch) {
     BoltzmannMachine machine = make_mrf("bernoulli:6", at::kDouble);
     auto metric = make_metric("sgd", machine.topology(), machine.parameters());
-    Trainer trainer(std::move(machine), BatchStream(data, {.batch = batch}, Key(2)), make_negative_phase(gradient, {}),
-                    std::move(metric), {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
-                    {.updates = 3, .averaging = 1, .seed = 3});
-    while (!trainer.finished()) trainer.step();
-    return trainer.machine().parameters().clone();
+    Training training = make_training(std::move(machine), BatchStream(data, {.batch = batch}, Key(2)),
+                                      make_negative_phase(gradient, {}), std::move(metric),
+                                      {.rate_bias = 0.5, .rate_weights = 0.5, .schedule = Schedule::constant},
+                                      {.updates = 3, .averaging = 1, .seed = 3});
+    while (!training.finished()) training.step();
+    return training.parameters().clone();
   };
   EXPECT_TRUE(support::identical(trained("exact", 7), trained("exact", 50)));
   EXPECT_TRUE(support::identical(trained("pcd", 7), trained("pcd", 50)));
@@ -144,7 +146,7 @@ TEST(Trainer, OfAMarkovFieldLearnsFromAllDataAtEveryUpdate) {
 }
 
 // No random numbers: at the maximum of the likelihood model and data moments agree.
-TEST(Trainer, OfAMarkovFieldReachesTheMomentsOfItsData) {
+TEST(Training, OfAMarkovFieldReachesTheMomentsOfItsData) {
   for (const std::string optimizer : {"fang", "centering", "sgd"}) {
     SCOPED_TRACE(optimizer);
     const Dataset data = random_bits(60, 5);
@@ -152,20 +154,21 @@ TEST(Trainer, OfAMarkovFieldReachesTheMomentsOfItsData) {
     initialize(machine, Key(1), 0.1, {{data.column_means()}});
     auto metric = make_metric(optimizer, machine.topology(), machine.parameters(), {.damping = 0.01});
     const double rate = optimizer == "fang" ? 0.1 : 1.0;
-    Trainer trainer(std::move(machine), BatchStream(data, {.batch = 60}, Key(2)), make_negative_phase("exact", {}),
-                    std::move(metric), {.rate_bias = rate, .rate_weights = rate, .schedule = Schedule::constant},
-                    {.updates = optimizer == "sgd" ? 3000 : 1000, .averaging = 1, .seed = 3});
-    while (!trainer.finished()) trainer.step();
-    EXPECT_LT(trainer.gradient_norm(), 1e-3);
-    const at::Tensor weights = trainer.machine().parameters()["visible_visible.weights"];
+    Training training =
+        make_training(std::move(machine), BatchStream(data, {.batch = 60}, Key(2)), make_negative_phase("exact", {}),
+                      std::move(metric), {.rate_bias = rate, .rate_weights = rate, .schedule = Schedule::constant},
+                      {.updates = optimizer == "sgd" ? 3000 : 1000, .averaging = 1, .seed = 3});
+    while (!training.finished()) training.step();
+    EXPECT_LT(training.gradient_norm(), 1e-3);
+    const at::Tensor weights = training.parameters()["visible_visible.weights"];
     EXPECT_TRUE(at::equal(weights, weights.triu(1))) << "what is no pair got a weight";
   }
 }
 
-TEST(Trainer, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
-  Trainer trainer = small_trainer("cd", "sgd", {.rate_bias = 1e9, .rate_weights = 1e9});
+TEST(Training, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
+  Training training = small_training("cd", "sgd", {.rate_bias = 1e9, .rate_weights = 1e9});
   try {
-    while (!trainer.finished()) trainer.step();
+    while (!training.finished()) training.step();
     FAIL() << "training went on";
   } catch (const RunFailure& failure) {
     const std::string message = failure.what();
@@ -175,12 +178,12 @@ TEST(Trainer, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
   }
 }
 
-TEST(Trainer, DependsOnItsSeedAndOnNothingElse) {
-  Trainer a = small_trainer("pcd", "centering"), b = small_trainer("pcd", "centering");
+TEST(Training, DependsOnItsSeedAndOnNothingElse) {
+  Training a = small_training("pcd", "centering"), b = small_training("pcd", "centering");
   for (int i = 0; i < 10; ++i) a.step();
   (void)uniform(Key(99), {1000});  // no generator is shared
   for (int i = 0; i < 10; ++i) b.step();
-  expect_equal(a.machine().parameters(), b.machine().parameters());
+  expect_equal(a.parameters(), b.parameters());
 }
 
 TEST(Averaging, IsThePlainMeanUntilItsTimeScaleAndExponentialAfterwards) {

@@ -1,0 +1,80 @@
+#include "harmonium/training/objectives/contrastive.h"
+
+#include <algorithm>
+
+#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/training/objectives/phase_statistics.h"
+
+namespace harmonium {
+
+Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase,
+                         const SparsityOptions& sparsity)
+    : machine_(std::move(machine)),
+      phase_(std::move(phase)),
+      sparsity_(machine_, sparsity),
+      sparse_(sparsity.cost != 0) {}
+
+void Contrastive::begin(const BatchStream& batches, const Optimizer& optimizer, const StepOptions& step) {
+  require_statistics(machine_, *phase_, optimizer);
+  if (!sparse_) device_ = ContrastiveOnDevice::make(machine_, batches, *phase_, optimizer, step);
+  if (machine_.hidden().empty() && !phase_->paired_with_batch()) all_data_ = moments_of_all_data(batches);
+}
+
+void Contrastive::learn_from(const BatchStream& batches) {
+  (void)particles();  // wherever they have been
+  if (device_ != nullptr) device_->forget();
+  if (device_ != nullptr && !device_->serves(batches)) device_ = nullptr;
+  if (!all_data_.empty()) all_data_ = moments_of_all_data(batches);
+}
+
+Moments Contrastive::moments_of_all_data(const BatchStream& batches) const {
+  constexpr std::int64_t rows_at_once = 100'000;
+  const BoltzmannMachine precise = machine_.to(at::kDouble);
+  const std::int64_t rows = batches.data().rows();
+  Moments sum = precise.parameters().zeros_like();
+  for (std::int64_t first = 0; first < rows; first += rows_at_once) {
+    const std::int64_t end = std::min(first + rows_at_once, rows);
+    const at::Tensor values = batches.expected_values(first, end).to(at::kDouble);
+    sum.add_(precise.moments(precise.observe({values})), static_cast<double>(end - first) / static_cast<double>(rows));
+  }
+  return sum.to(machine_.scalar_type());
+}
+
+Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& step) {
+  phase_->at_fraction(step.fraction);
+  std::vector<at::Tensor> values = batch;
+  for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
+  const State data = machine_.observe(values);
+  Moments gradient = all_data_.empty() ? data_moments(machine_, data) : all_data_.clone();
+  sparsity_.observe(gradient);
+  if (step.observer != nullptr) {
+    const Moments model = phase_->model_moments(machine_, data, step.key);
+    step.observer->observe({gradient, model, phase_statistics(machine_, *phase_, *step.observer, model)});
+    gradient.add_(model, -1);
+  } else {
+    phase_->subtract_model_moments(gradient, machine_, data, step.key);
+  }
+  phase_->observe_gradient(gradient);
+  sparsity_.pull_(gradient);
+  return gradient;
+}
+
+const State& Contrastive::particles() const {
+  if (device_ != nullptr) device_->give_back();
+  return phase_->particles();
+}
+
+NamedTensors Contrastive::state() const {
+  (void)particles();  // wherever they have been
+  NamedTensors all = with_prefix("sparsity/", sparsity_.state());
+  for (auto& entry : with_prefix("negative_phase/", phase_->state())) all.push_back(std::move(entry));
+  return all;
+}
+
+void Contrastive::restore(const NamedTensors& saved) {
+  sparsity_.restore(under_prefix("sparsity/", saved));
+  phase_->restore(under_prefix("negative_phase/", saved));
+  if (device_ != nullptr) device_->forget();
+}
+
+}  // namespace harmonium

@@ -1,0 +1,51 @@
+// The likelihood of a Boltzmann machine, by data moments and model moments.
+//
+//   gradient = E_data[g] − E_model[g] (+ the pull of a sparsity target)
+//
+// The first by data_moments(), the second by a negative phase, which may also stand for another objective
+// (gradients/objective.h). A machine without hidden layers has the same data moments at every update: they are taken
+// over all data once, so that batches add no noise, unless the negative phase belongs to the batch.
+#pragma once
+
+#include <memory>
+
+#include "harmonium/gradients/negative_phase.h"
+#include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/training/objectives/contrastive_on_device.h"
+#include "harmonium/training/sparsity.h"
+
+namespace harmonium {
+
+class Contrastive final : public Objective {
+ public:
+  // The machine's tensors are shared: its parameters are what is trained.
+  Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase, const SparsityOptions& sparsity = {});
+
+  [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
+  // The chains behind the last update; empty where there are none.
+  [[nodiscard]] const State& particles() const;
+
+  [[nodiscard]] Moments& parameters() override { return machine_.parameters(); }
+  [[nodiscard]] std::vector<ParameterGroup> groups() const override { return groups_of(machine_.topology()); }
+  void begin(const BatchStream& batches, const Optimizer& optimizer, const StepOptions& step) override;
+  void learn_from(const BatchStream& batches) override;
+  [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
+  [[nodiscard]] FusedUpdate* fused() const override { return device_.get(); }
+  void after_step() override { machine_.constrain_(); }
+  [[nodiscard]] std::string advice() const override { return Objective::advice() + ", or use more particles"; }
+
+  [[nodiscard]] NamedTensors state() const override;
+  void restore(const NamedTensors& saved) override;
+
+ private:
+  [[nodiscard]] Moments moments_of_all_data(const BatchStream& batches) const;
+
+  BoltzmannMachine machine_;
+  std::unique_ptr<NegativePhase> phase_;
+  Sparsity sparsity_;
+  bool sparse_;
+  std::unique_ptr<ContrastiveOnDevice> device_;  // null where the general way is taken
+  Moments all_data_;                             // empty where batches decide
+};
+
+}  // namespace harmonium
