@@ -138,8 +138,8 @@ GpuLines gpu_modes(const GpuSubject& subject) {
     lines.push_back({"… test log-likelihood", mean - log_z.log_z.value, "nats"});
   };
   std::vector<BoltzmannMachine> machines;
-  for (const Precision training : {Precision::fast, Precision::exact}) {
-    set_device_precision(training);
+  for (const Precision learnt : {Precision::fast, Precision::exact}) {
+    set_device_precision(learnt);
     Training training = training_on_device(subject, "fang", {.updates = updates});
     advance(training, updates);
     machines.push_back(averaged_machine(training));
