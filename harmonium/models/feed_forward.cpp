@@ -9,33 +9,10 @@ namespace harmonium {
 
 namespace {
 
-const std::vector<std::pair<Activation, std::string>>& activation_names() {
-  static const std::vector<std::pair<Activation, std::string>> names = {{Activation::linear, "linear"},
-                                                                        {Activation::logistic, "logistic"},
-                                                                        {Activation::relu, "relu"},
-                                                                        {Activation::softmax, "softmax"}};
-  return names;
-}
-
 std::string weights_name(std::size_t layer) { return format("layer{}.weights", layer + 1); }
 std::string bias_name(std::size_t layer) { return format("layer{}.bias", layer + 1); }
 
 }  // namespace
-
-std::string to_string(Activation activation) {
-  for (const auto& [value, name] : activation_names())
-    if (value == activation) return name;
-  throw std::logic_error("an activation without a name");
-}
-
-Activation parse_activation(const std::string& name) {
-  std::string known;
-  for (const auto& [value, each] : activation_names()) {
-    if (each == name) return value;
-    known += (known.empty() ? "" : ", ") + each;
-  }
-  fail("unknown activation '{}'; there are: {}", name, known);
-}
 
 std::string to_string(InputForm form) { return form == InputForm::shares ? "shares" : "as_given"; }
 
@@ -43,20 +20,6 @@ InputForm parse_input_form(const std::string& name) {
   for (const InputForm form : {InputForm::as_given, InputForm::shares})
     if (to_string(form) == name) return form;
   fail("unknown form of a net's input '{}'; there are: as_given, shares", name);
-}
-
-at::Tensor activate(Activation activation, const at::Tensor& input) {
-  switch (activation) {
-    case Activation::linear:
-      return input;
-    case Activation::logistic:
-      return input.sigmoid();
-    case Activation::relu:
-      return input.relu();
-    case Activation::softmax:
-      return input.softmax(1);
-  }
-  throw std::logic_error("an activation that nobody computes");
 }
 
 FeedForward::FeedForward(std::vector<DenseLayer> layers, std::optional<std::size_t> code, at::ScalarType type)

@@ -18,19 +18,9 @@
 #include "harmonium/core/key.h"
 #include "harmonium/core/moments.h"
 #include "harmonium/core/parameter_group.h"
+#include "harmonium/nets/activation.h"
 
 namespace harmonium {
-
-enum class Activation {
-  linear,
-  logistic,
-  relu,     // max(0, x)
-  softmax,  // over all units of the layer
-};
-
-[[nodiscard]] std::string to_string(Activation activation);
-[[nodiscard]] Activation parse_activation(const std::string& name);
-[[nodiscard]] at::Tensor activate(Activation activation, const at::Tensor& input);
 
 // What becomes of a row before the first layer takes it.
 enum class InputForm {

@@ -98,7 +98,7 @@ TEST(FeedForward, SaysWhatDoesNotFit) {
   expect_mentions(message_of([] { FeedForward({{3, 4}}, 0); }), {"code"});
   expect_mentions(message_of([] { (void)FeedForward({{3, 4}}).forward(at::zeros({2, 5})); }), {"3", "5"});
   expect_mentions(message_of([] { (void)FeedForward({{3, 4}}).encode(at::zeros({2, 3})); }), {"one layer"});
-  expect_mentions(message_of([] { (void)parse_activation("tanh"); }), {"tanh", "logistic"});
+  expect_mentions(message_of([] { (void)parse_activation("sine"); }), {"sine", "logistic"});
 }
 
 }  // namespace
