@@ -1,0 +1,92 @@
+#include "harmonium/distributions/distribution.h"
+
+#include <ATen/ATen.h>
+
+#include <charconv>
+
+#include "harmonium/core/error.h"
+#include "harmonium/distributions/bernoulli.h"
+#include "harmonium/distributions/gaussian.h"
+
+namespace harmonium {
+
+Distribution::Distribution(std::int64_t width) : width_(width) {
+  require(width >= 1, "a distribution needs at least one column, not {}", width);
+}
+
+at::Tensor Distribution::reparametrized(const Key&, const at::Tensor&) const {
+  fail("draws of {} are no differentiable function of its parameters; estimate the gradient by the score function",
+       spec());
+}
+
+std::optional<at::Tensor> Distribution::kl(const at::Tensor&, const at::Tensor&) const { return std::nullopt; }
+
+namespace {
+
+template <class Number>
+std::optional<Number> parsed_number(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::int64_t columns_of(const std::string& text, const std::string& spec) {
+  const std::optional<std::int64_t> columns = parsed_number<std::int64_t>(text);
+  require(columns && *columns > 0, "distribution '{}': '{}' is not a positive number of columns", spec, text);
+  return *columns;
+}
+
+std::shared_ptr<const Distribution> gaussian_of(const std::string& arguments, const std::string& spec,
+                                                GaussianDistribution::Deviation deviation) {
+  const std::size_t colon = arguments.find(':');
+  const std::int64_t width = columns_of(arguments.substr(0, colon), spec);
+  double floor = 0;
+  if (colon != std::string::npos) {
+    const std::string text = arguments.substr(colon + 1);
+    const std::optional<double> found = parsed_number<double>(text);
+    require(found.has_value() && *found > 0,
+            "distribution '{}': '{}' is not a positive floor of the standard deviation", spec, text);
+    floor = *found;
+  }
+  return std::make_shared<GaussianDistribution>(width, deviation, floor);
+}
+
+}  // namespace
+
+const std::vector<DistributionType>& distribution_types() {
+  using Deviation = GaussianDistribution::Deviation;
+  static const std::vector<DistributionType> types = {
+      {.name = "bernoulli",
+       .form = "bernoulli:N",
+       .help = "N binary values, a net gives the log-odds of each",
+       .make =
+           [](const std::string& arguments, const std::string& spec) {
+             return std::make_shared<BernoulliDistribution>(columns_of(arguments, spec));
+           }},
+      {.name = "gaussian",
+       .form = "gaussian:N[:FLOOR]",
+       .help = "N real values, a net gives mean and standard deviation of each; the latter is at least FLOOR",
+       .make = [](const std::string& arguments,
+                  const std::string& spec) { return gaussian_of(arguments, spec, Deviation::per_column); }},
+      {.name = "shared_gaussian",
+       .form = "shared_gaussian:N[:FLOOR]",
+       .help = "N real values, a net gives the means; one learned standard deviation, at least FLOOR, serves all",
+       .make = [](const std::string& arguments,
+                  const std::string& spec) { return gaussian_of(arguments, spec, Deviation::shared); }},
+  };
+  return types;
+}
+
+std::shared_ptr<const Distribution> make_distribution(const std::string& spec) {
+  const std::size_t colon = spec.find(':');
+  const std::string name = spec.substr(0, colon);
+  std::string known;
+  for (const DistributionType& type : distribution_types()) {
+    if (type.name == name) return type.make(colon == std::string::npos ? "" : spec.substr(colon + 1), spec);
+    known += (known.empty() ? "" : ", ") + type.form;
+  }
+  fail("unknown distribution '{}' in '{}'; there are: {}", name, spec, known);
+}
+
+}  // namespace harmonium

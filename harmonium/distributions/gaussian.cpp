@@ -1,0 +1,83 @@
+#include "harmonium/distributions/gaussian.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr double largest_log_deviation = 7;  // σ between 1/1097 and 1097: beyond, float32 has no use for it
+
+std::string gaussian_spec(bool shared, std::int64_t width, double floor) {
+  return format("{}:{}{}", shared ? "shared_gaussian" : "gaussian", width, floor > 0 ? format(":{}", floor) : "");
+}
+
+}  // namespace
+
+GaussianDistribution::GaussianDistribution(std::int64_t width, Deviation deviation, double floor)
+    : Distribution(width), deviation_(deviation), floor_(floor) {
+  require(floor >= 0 && std::isfinite(floor), "the floor of a standard deviation must be a positive number, not {}",
+          floor);
+}
+
+std::string GaussianDistribution::spec() const { return gaussian_spec(shared_width() > 0, width(), floor_); }
+
+at::Tensor GaussianDistribution::log_deviation(const at::Tensor& raw) const {
+  const at::Tensor s = raw.narrow(-1, width(), deviations());
+  if (floor_ == 0) return s.clamp(-largest_log_deviation, largest_log_deviation);
+  return at::logaddexp(s.clamp_max(largest_log_deviation), at::full({}, std::log(floor_), s.options()));
+}
+
+at::Tensor GaussianDistribution::log_prob(const at::Tensor& value, const at::Tensor& raw) const {
+  constexpr double half_log_two_pi = 0.91893853320467274178;
+  const at::Tensor log_sigma = log_deviation(raw);
+  const at::Tensor each = ((value - mean(raw)) * at::exp(-log_sigma)).square() * -0.5 - log_sigma - half_log_two_pi;
+  return each.sum(-1, /*keepdim=*/false, at::kDouble);
+}
+
+at::Tensor GaussianDistribution::sample(const Key& key, const at::Tensor& raw) const {
+  const c10::NoGradGuard without_gradient;
+  return reparametrized(key, raw);
+}
+
+at::Tensor GaussianDistribution::reparametrized(const Key& key, const at::Tensor& raw) const {
+  const at::Tensor mu = mean(raw);
+  return mu + log_deviation(raw).exp() * normal(key, mu.sizes(), mu.options());
+}
+
+at::Tensor GaussianDistribution::mean(const at::Tensor& raw) const { return raw.narrow(-1, 0, width()); }
+
+std::optional<at::Tensor> GaussianDistribution::kl(const at::Tensor& raw, const at::Tensor& other) const {
+  const at::Tensor log_ratio = log_deviation(raw) - log_deviation(other);
+  const at::Tensor distance = (mean(raw) - mean(other)) * at::exp(-log_deviation(other));
+  return 0.5 * ((2 * log_ratio).exp() + distance.square() - 1) - log_ratio;
+}
+
+at::Tensor GaussianDistribution::raw_of_means(const at::Tensor& means) const {
+  return shared_width() > 0 ? means.clone() : at::cat({means, at::zeros_like(means)}, -1);
+}
+
+std::string GaussianDistribution::complaint(const at::Tensor& value) const {
+  const at::Tensor bad = at::logical_not(at::isfinite(value));
+  if (!bad.any().item<bool>()) return {};
+  const at::Tensor where = bad.nonzero()[0];
+  const auto row = where[0].item<std::int64_t>(), column = where[1].item<std::int64_t>();
+  return format("row {}, column {} holds {}; real values must be finite", row, column,
+                value[row][column].item<double>());
+}
+
+std::string GaussianDistribution::complaint_as_output() const {
+  if (floor_ > 0) return {};
+  return format(
+      "{} has no floor of the standard deviation: data that it can predict exactly, such as pixels that never change, "
+      "would raise the likelihood without limit. Give a floor, e.g. {}",
+      spec(), gaussian_spec(shared_width() > 0, width(), 0.05));
+}
+
+}  // namespace harmonium
