@@ -1,0 +1,45 @@
+// Directed nets with latent variables and learned inference: p(x, h) = p(h_L) Π_l p(h_{l−1} | h_l) with h_0 = x, and
+// q(h | x) = Π_l q(h_l | h_{l−1}). What objectives and likelihood estimates need to know of one.
+//
+// Every function takes the parameters, so that leaves with gradients, averages and files are one thing.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "harmonium/core/key.h"
+#include "harmonium/core/moments.h"
+
+namespace harmonium {
+
+// Latents of some rows, K of each, with the logarithms of their probabilities.
+struct Trace {
+  std::vector<at::Tensor> latents;  // h_1, …, h_L: rows × K × width
+  // rows × K, float64: log_p[l] = log p(h_l | h_{l+1}), the last log p(h_L); log_q[l] = log q(h_{l+1} | h_l).
+  std::vector<at::Tensor> log_p, log_q;
+  // log w = log p(x, h) − log q(h | x), rows × K, float64.
+  [[nodiscard]] at::Tensor log_weights() const;
+};
+
+// Rows that the model has made itself, with what made them: (x, h) ~ p, so that h is a draw of p(h | x).
+struct Dream {
+  at::Tensor visible, means;        // count × width: draws, and E[x | h_1]
+  std::vector<at::Tensor> latents;  // h_1, …, h_L: count × width
+};
+
+class LatentModel {
+ public:
+  virtual ~LatentModel() = default;
+  // K = `draws` draws of q(h | x) for every row, numbered from `first_draw`: draw k of row i depends on (key, k, i)
+  // alone, so that draws may be made in pieces. Differentiable in the parameters where q has a path.
+  [[nodiscard]] virtual Trace infer(const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
+                                    const Key& key, std::int64_t first_draw = 0) const = 0;
+  // The same for given latents, rows × K × width each.
+  [[nodiscard]] virtual Trace score(const Moments& parameters, const at::Tensor& rows,
+                                    const std::vector<at::Tensor>& latents) const = 0;
+  [[nodiscard]] virtual Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const = 0;
+};
+
+}  // namespace harmonium
