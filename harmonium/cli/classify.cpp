@@ -2,10 +2,11 @@
 
 #include <filesystem>
 
-#include "harmonium/cli/classifying.h"
-#include "harmonium/cli/judge.h"
+#include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/confusion.h"
+#include "harmonium/sessions/classifying.h"
+#include "harmonium/sessions/judge.h"
 
 namespace harmonium::cli {
 

@@ -1,4 +1,4 @@
-// What all commands share: their registration, common flags, exit codes and how they speak.
+// What all commands share: their registration and common flags.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,35 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace harmonium::cli {
+#include "harmonium/sessions/session.h"  // IWYU pragma: export
 
-// Flags that every command takes.
-struct CommonOptions {
-  // Whether a command can use a device; one whose --device is part of a run's configuration declares it there.
-  enum class Devices { cpu, any, in_config } devices = Devices::cpu;
-  std::string device = "cpu", precision = "fast";
-  int threads = 0;
-  bool json = false;
-};
+namespace harmonium::cli {
 
 // Adds a subcommand: its flags are declared on the returned app; `run` is called after parsing and returns an exit
 // code.
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::string& examples, CommonOptions& common, std::function<int()> run);
-
-// Sets threads and precision, and checks the device.
-void apply(const CommonOptions& common);
-
-// Falls back to one thread for small work, where waiting for each other costs threads more than they save — many times
-// more on a busy machine — unless the user has said how many. `products` is multiplications per step.
-void limit_threads(const CommonOptions& common, double products);
-
-// One JSON object on standard output.
-void print_json(const nlohmann::ordered_json& object);
-
-// True after Ctrl-C or SIGTERM, once watch_interrupts() was called; a second Ctrl-C ends the program at once.
-void watch_interrupts();
-[[nodiscard]] bool interrupted();
+                      const std::string& examples, SessionOptions& common, std::function<int()> run);
 
 // The commands, one file each.
 void add_train(CLI::App& app);

@@ -4,14 +4,14 @@
 #include <filesystem>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/compared_runs.h"
 #include "harmonium/report/protocols.h"
+#include "harmonium/sessions/compared_runs.h"
 
 namespace harmonium::cli {
 
 void add_compare(CLI::App& app) {
   struct Options {
-    CommonOptions common;
+    SessionOptions common;
     std::vector<std::string> folders;
     std::string out = "compare.html";
   };

@@ -12,7 +12,7 @@ namespace harmonium::cli {
 namespace {
 
 struct DataOptions {
-  CommonOptions common;
+  SessionOptions common;
   std::string spec, picture;
 };
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
-#include "harmonium/cli/net_data.h"
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
@@ -10,7 +11,7 @@ namespace harmonium::cli {
 namespace {
 
 struct EncodeOptions {
-  NetDataOptions source;
+  ShownDataOptions source;
   std::string out = "codes.npy";
 };
 
@@ -30,8 +31,8 @@ std::string table_text(const at::Tensor& codes, const at::Tensor& labels) {
 int encode(EncodeOptions options) {
   const bool table = options.out.ends_with(".csv");
   require(table || options.out.ends_with(".npy"), "--out {}: the name must end in .npy or .csv", options.out);
-  const NetAndData found = open_net_and_data(options.source);
-  const at::Tensor codes = codes_of(found, found.data);
+  const ShownData found = open_shown_data(options.source);
+  const at::Tensor codes = codes_of(found, found.data, options.source.layer);
   if (table)
     write_file_atomically(options.out, table_text(codes, found.data.labels));
   else
@@ -56,9 +57,10 @@ void add_encode(CLI::App& app) {
   CLI::App* command = add_command(
       app, "encode", "Codes of data: what an autoencoder's narrow layer, or a model's top layer, makes of them",
       "  harmonium encode runs/autoencoder --data digits:test --out codes.npy\n"
-      "  harmonium encode runs/rbm --data digits --out codes.csv          # hidden means, the class last\n",
+      "  harmonium encode runs/rbm --data digits --out codes.csv          # hidden means, the class last\n"
+      "  harmonium encode runs/dbm --layer all                            # all hidden layers, by mean field\n",
       options->source.common, [options] { return encode(*options); });
-  declare_net_data(*command, options->source);
+  declare_shown_data(*command, options->source);
   command->add_option("--out", options->out, "x.npy (rows × numbers), or x.csv (with labels, where there are any)")
       ->capture_default_str();
 }

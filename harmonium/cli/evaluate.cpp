@@ -1,19 +1,18 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/judge.h"
-#include "harmonium/cli/refresh_report.h"
-#include "harmonium/cli/stack_commands.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
-#include "harmonium/training/files/evaluation.h"
+#include "harmonium/runs/evaluation.h"
+#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/refresh_report.h"
 
 namespace harmonium::cli {
 
 namespace {
 
 struct EvaluateOptions {
-  CommonOptions common;
+  SessionOptions common;
   std::string model;
   JudgingData data;
   JudgeOptions judge;
@@ -34,11 +33,11 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   }
   const Evaluation& first = judged.evaluations.front();
   fmt::print("log-likelihood of {} rows of {}, binarization {}; {}\n", first.n, first.data, first.binarization,
-             first.log_z.method);
+             first.way().method);
   for (const Evaluation& each : judged.evaluations)
     fmt::print("{:>9} updates {:>9.1f} s  {}{}\n", each.updates, each.seconds, in_words(*each.log_likelihood),
                draws_in_words(each));
-  if (judged.known > 0) fmt::print("{} of them were known already\n", judged.known);
+  if (judged.known > 0) fmt::print("{} of {} already evaluated\n", judged.known, judged.evaluations.size());
   fmt::print("next    harmonium compare {}\n", options.model);
   return 0;
 }
@@ -46,10 +45,19 @@ int evaluate_snapshots(const EvaluateOptions& options) {
 void print_answer(const Evaluation& evaluation) {
   if (const auto& l = evaluation.log_likelihood)
     fmt::print("{:<16}{}\n                {} rows of {}, binarization {}{}\n",
-               l->method.starts_with("belief net") ? "at least" : "log-likelihood", in_words(*l), evaluation.n,
-               evaluation.data, evaluation.binarization, draws_in_words(evaluation));
+               l->kind == EstimateKind::lower_bound || l->kind == EstimateKind::estimated_lower_bound
+                   ? "at least"
+                   : "log-likelihood",
+               in_words(*l), evaluation.n, evaluation.data, evaluation.binarization, draws_in_words(evaluation));
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
-  const Estimate& z = evaluation.log_z;
+  if (!evaluation.log_z) {  // normalized by construction
+    if (const auto& l = evaluation.log_likelihood)
+      fmt::print("                {}{}\n", l->method,
+                 l->chains > 0 ? fmt::format(", {} draws of each row", l->chains) : "");
+    if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
+    return;
+  }
+  const Estimate& z = *evaluation.log_z;
   const bool alone = z.kind == EstimateKind::upper_bound;  // RAISE without an AIS beside it
   if (const auto& bound = evaluation.raise)
     fmt::print("{}RAISE, {} rows × {} chains × {} β\n",
@@ -72,42 +80,33 @@ int evaluate(EvaluateOptions options) {
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
   const bool run_folder = is_run_folder(options.model);
-  const auto answer = [&](const Evaluation& evaluation) {
-    if (run_folder) refresh_report(options.model);
-    if (options.common.json) {
-      print_json(to_json(evaluation));
-      return 0;
-    }
-    print_answer(evaluation);
-    if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
-    return 0;
-  };
-  if (is_stack_file(options.model))
-    return answer(evaluate_stack(options.model, options.data, options.judge, options.common));
-  Model model = read_model(options.model);
-  require(!model.machine.unit(0).wants_own_state(),
-          "{} is a model of word counts given the number of words, whose log Z is another for every length; "
-          "log-likelihoods of such models are not found yet. `harmonium retrieve {}` says how good its codes are",
-          options.model, options.model);
-  model.machine = model.machine.to(find_device(options.common.device));
+  const std::unique_ptr<Model> model = open_model(options.model)->to(find_device(options.common.device));
+  if (model->density() == nullptr) cannot(*model, options.model, "has no likelihood");
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),
           "--draws {}: there is nothing to draw without --data", options.judge.data.draws);
-  std::optional<TestData> opened;
-  if (!options.data.spec.empty()) opened = open_test_data(options.data, options.judge.data, model.machine);
-  const TestData* test = opened ? &*opened : nullptr;
-  const EstimationOptions& how = options.judge.estimation;
-  JournaledFindings found = find_with_bars(options.model, model, test, how, options.common);
-  const Evaluation evaluation = evaluate_model(options.model, model, test, found.findings, how.gap);
+  std::optional<TestData> test;
+  if (!options.data.spec.empty()) test = open_test_data(options.data, options.judge.data, model->visible());
+  std::vector<const TestData*> tests;
+  if (test) tests.push_back(&*test);
+  JournaledAnswers found = judge_with_bars(options.model, *model, tests, options.judge.estimation, options.common);
+  const Evaluation& evaluation = found.answers.front();
   if (run_folder) record_evaluation(options.model, evaluation);
   found.recorded();
-  return answer(evaluation);
+  if (run_folder) refresh_report(options.model, options.common.device == "cpu" ? model.get() : nullptr);
+  if (options.common.json) {
+    print_json(to_json(evaluation));
+    return 0;
+  }
+  print_answer(evaluation);
+  if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
+  return 0;
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<EvaluateOptions>();
-  options->common.devices = CommonOptions::Devices::any;
+  options->common.devices = SessionOptions::Devices::any;
   CLI::App* command =
       add_command(app, "evaluate", "Estimate log Z and the log-likelihood of data, with kind and interval",
                   "  harmonium evaluate runs/digits-1 --data digits:test\n"
@@ -153,6 +152,8 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--raise-chains", how.raise_chains, "raise, sandwich: chains for each row")
       ->capture_default_str();
+  command->add_option("--importance", how.importance, "models with latent variables: importance samples of each row")
+      ->capture_default_str();
   command->add_option("--gap", how.gap, "nats by which lower and upper bound may differ and still agree")
       ->capture_default_str();
   command->add_option("--minutes", how.minutes, "auto: about how long it may take")->capture_default_str();
@@ -164,7 +165,7 @@ void add_evaluate(CLI::App& app) {
       ->add_option("--draws", options->judge.data.draws,
                    "stochastic binarization: average over so many draws, with seeds SEED, SEED + 1, …")
       ->capture_default_str();
-  command->add_option("--limit", options->data.limit, "use only so many rows (0: all)")->capture_default_str();
+  command->add_option("--limit", options->data.limit, "use at most N rows (0: all)")->capture_default_str();
   command
       ->add_option("--label-column", options->judge.data.label_column,
                    "where a text table keeps its label: none, first, last")

@@ -1,18 +1,20 @@
 #include <filesystem>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/config_file.h"
-#include "harmonium/cli/judge.h"
-#include "harmonium/cli/training_session.h"
+#include "harmonium/cli/config_flags.h"
 #include "harmonium/core/error.h"
-#include "harmonium/training/files/model_file.h"
+#include "harmonium/families/open_model.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/runs/config_file.h"
+#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/training_session.h"
 
 namespace harmonium::cli {
 
 namespace {
 
 struct FinetuneOptions {
-  CommonOptions common;
+  SessionOptions common;
   std::string model, to = "classifier", out;
   bool overwrite = false;
   ConfigFlags config;
@@ -36,15 +38,12 @@ RunConfig starting_config(const FinetuneOptions& options) {
       config.shrink = source.shrink;
       config.visible = source.visible;
     }
-  } else if (is_stack_file(options.model)) {
-    const StackModel source = read_stack_model(options.model);
-    if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
-    if (source.machines.front().machine.unit(0).spec().starts_with("gaussian")) config.visible = "gaussian";
   } else {
-    const Model source = read_model(options.model);
-    if (const auto note = source.notes.find("data"); note != source.notes.end()) config.data = note->second;
-    if (source.machine.unit(0).spec().starts_with("gaussian")) config.visible = "gaussian";
-    if (source.machine.unit(0).spec().starts_with("counts")) config.visible = "counts";
+    const std::unique_ptr<Model> source = open_model(options.model);
+    if (const std::string data = source->info().note("data"); !data.empty()) config.data = data;
+    const Unit::Support support = source->visible().support();
+    if (support == Unit::Support::reals) config.visible = "gaussian";
+    if (support == Unit::Support::counts) config.visible = "counts";
   }
   if (options.to != "generative") {
     require(options.to == "classifier" || options.to == "autoencoder",
@@ -52,11 +51,11 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.model = options.to == "classifier" ? "mlp" : "autoencoder";
     return config;
   }
-  require(is_stack_file(options.model),
-          "--to generative trains all layers of a belief net together, and {} is none; train one with --model dbn or "
+  config.model = open_model(options.model)->info().family;
+  require(find_family(config.model).has("start") && find_family(config.model).has("gradient"),
+          "--to generative trains all layers of a belief net together, and {} is a {}; train one with --model dbn or "
           "classification_dbn",
-          options.model);
-  config.model = read_stack_model(options.model).kind;
+          options.model, config.model);
   // As published: chains of the top machine start where the way up ends, and take longer walks towards the end.
   config.gradient = "cd";
   config.sweeps = 3;
@@ -68,7 +67,7 @@ RunConfig starting_config(const FinetuneOptions& options) {
 
 void add_finetune(CLI::App& app) {
   auto options = std::make_shared<FinetuneOptions>();
-  options->common.devices = CommonOptions::Devices::in_config;
+  options->common.devices = SessionOptions::Devices::in_config;
   CLI::App* command =
       add_command(app, "finetune", "Train all layers of a trained model together: unrolled as a net, or by up-down",
                   "  harmonium train --data digits --hidden 200 --out runs/rbm\n"
@@ -91,7 +90,8 @@ void add_finetune(CLI::App& app) {
           "belief net whose ways up and down have weights of their own, by up-down (here --gradient cd "
           "--sweeps 3 --sweeps-final 10 unless given)")
       ->capture_default_str();
-  options->config.declare(*command);
+  const std::string to = given_on_command_line("--to");
+  options->config.declare(*command, to == "autoencoder" ? "autoencoder" : to == "generative" ? "dbn" : "mlp");
   command->add_option("--out", options->out, "run folder (default: runs/NAME-1, -2, …)");
   command->add_flag("--overwrite", options->overwrite, "replace the run that is in the folder");
 }

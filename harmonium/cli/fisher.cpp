@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/fisher_session.h"
+#include "harmonium/sessions/fisher_session.h"
 
 namespace harmonium::cli {
 
@@ -10,14 +10,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct FisherCommand {
-  CommonOptions common;
+  SessionOptions common;
   std::string model, out;
   FisherOptions fisher;
 };
 
 int fisher(const FisherCommand& command) {
   watch_interrupts();
-  const Model model = read_model(command.model);
+  const TrainedMachine model = read_machine(command.model);
   const fs::path given(command.model);
   const fs::path folder = !command.out.empty()      ? fs::path(command.out)
                           : fs::is_directory(given) ? given
@@ -39,7 +39,7 @@ int fisher(const FisherCommand& command) {
 
 void add_fisher(CLI::App& app) {
   auto options = std::make_shared<FisherCommand>();
-  options->common.devices = CommonOptions::Devices::any;
+  options->common.devices = SessionOptions::Devices::any;
   CLI::App* command = add_command(
       app, "fisher", "Look at a model's curvature: spectrum, eigenvectors, and how well approximations fit it",
       "  harmonium fisher runs/digits-1\n"

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/cli/config_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/fast_arithmetic.h"
 #include "harmonium/core/tensor_pool.h"
@@ -47,24 +48,25 @@ int main(int argc, char** argv) {
       "  harmonium train --data digits --out runs/first\n"
       "  harmonium evaluate runs/first --data digits:test\n"
       "  harmonium COMMAND --help");
-  cli::add_train(app);
-  cli::add_resume(app);
-  cli::add_evaluate(app);
-  cli::add_classify(app);
-  cli::add_finetune(app);
-  cli::add_encode(app);
-  cli::add_reconstruct(app);
-  cli::add_retrieve(app);
-  cli::add_sample(app);
-  cli::add_fisher(app);
-  cli::add_compare(app);
-  cli::add_search(app);
-  cli::add_trial(app);
-  cli::add_reproduce(app);
-  cli::add_report(app);
-  cli::add_data(app);
-  cli::add_models(app);
+  cli::remember_arguments(argc, argv);
   try {
+    cli::add_train(app);
+    cli::add_resume(app);
+    cli::add_evaluate(app);
+    cli::add_classify(app);
+    cli::add_finetune(app);
+    cli::add_encode(app);
+    cli::add_reconstruct(app);
+    cli::add_retrieve(app);
+    cli::add_sample(app);
+    cli::add_fisher(app);
+    cli::add_compare(app);
+    cli::add_search(app);
+    cli::add_trial(app);
+    cli::add_reproduce(app);
+    cli::add_report(app);
+    cli::add_data(app);
+    cli::add_models(app);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::Success& success) {  // --help, --version
@@ -75,10 +77,10 @@ int main(int argc, char** argv) {
     explain(app, error);
     return 2;
   } catch (const Error& error) {
-    fmt::print(stderr, "harmonium: {}\n", error.what());
+    fmt::print(stderr, "harmonium: {}\n", as_flags(error.marked()));
     return 2;
   } catch (const RunFailure& failure) {
-    fmt::print(stderr, "harmonium: {}\n", failure.what());
+    fmt::print(stderr, "harmonium: {}\n", as_flags(failure.marked()));
     return 1;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "harmonium: not enough memory; use fewer rows (--limit), chains or particles\n");

@@ -1,13 +1,13 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/refresh_report.h"
+#include "harmonium/sessions/refresh_report.h"
 
 namespace harmonium::cli {
 
 void add_report(CLI::App& app) {
   struct Options {
-    CommonOptions common;
+    SessionOptions common;
     std::string folder;
   };
   auto options = std::make_shared<Options>();

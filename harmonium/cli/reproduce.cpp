@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/experiment_file.h"
+#include "harmonium/experiments/experiment_file.h"
 
 namespace harmonium::cli {
 
@@ -28,7 +28,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"retrieval", reproduce_retrieval},
 };
 
-int list_experiments(const CommonOptions& common) {
+int list_experiments(const SessionOptions& common) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const EmbeddedExperiment& each : embedded_experiments()) {
     const ExperimentFile file =
@@ -61,7 +61,7 @@ int reproduce(ReproduceOptions options) {
 
 void add_reproduce(CLI::App& app) {
   auto options = std::make_shared<ReproduceOptions>();
-  options->common.devices = CommonOptions::Devices::any;
+  options->common.devices = SessionOptions::Devices::any;
   CLI::App* command =
       add_command(app, "reproduce", "Run an experiment to its end, and hold its numbers against those expected",
                   "  harmonium reproduce                          # lists the experiments\n"

@@ -1,18 +1,19 @@
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/config_file.h"
-#include "harmonium/cli/training_session.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/families/resolve.h"
+#include "harmonium/runs/config_file.h"
+#include "harmonium/sessions/training_session.h"
 
 namespace harmonium::cli {
 
 void add_resume(CLI::App& app) {
   struct Options {
-    CommonOptions common;
+    SessionOptions common;
     std::string folder, device;
   };
   auto options = std::make_shared<Options>();
-  options->common.devices = CommonOptions::Devices::in_config;
+  options->common.devices = SessionOptions::Devices::in_config;
   CLI::App* command = add_command(app, "resume", "Go on with a run that was interrupted, as if it had not been",
                                   "  harmonium resume runs/mnist\n"
                                   "  harmonium resume runs/mnist --device cuda\n",

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 
-#include "harmonium/cli/judge.h"
-#include "harmonium/cli/retrieving.h"
+#include "harmonium/cli/command.h"
+#include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/report/retrieval.h"
+#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/retrieving.h"
 
 namespace harmonium::cli {
 
@@ -41,7 +43,7 @@ void add_retrieve(CLI::App& app) {
                   "  harmonium train --data 20news --model autoencoder --layers 500,250,10 --out runs/news\n"
                   "  harmonium retrieve runs/news --data 20news:test --against 20news\n",
                   options->source.common, [options] { return retrieve(*options); });
-  declare_net_data(*command, options->source);
+  declare_shown_data(*command, options->source);
   command->add_option("--against", options->against,
                       "labelled documents to rank: NAME or PATH[:part]; without it: the other documents of --data");
 }

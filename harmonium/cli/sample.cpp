@@ -1,23 +1,23 @@
 #include <fmt/core.h>
 
-#include "harmonium/cli/class_samples.h"
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/sample_density.h"
-#include "harmonium/cli/sample_session.h"
-#include "harmonium/cli/stack_commands.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
+#include "harmonium/families/open_model.h"
 #include "harmonium/report/picture.h"
-#include "harmonium/training/files/model_file.h"
+#include "harmonium/sessions/class_samples.h"
+#include "harmonium/sessions/progress.h"
+#include "harmonium/sessions/sample_density.h"
+#include "harmonium/sessions/sample_session.h"
 
 namespace harmonium::cli {
 
 namespace {
 
 struct SampleOptions {
-  CommonOptions common;
+  SessionOptions common;
   DrawPlan plan;
   std::string model, out, data, labels;
   std::optional<std::int64_t> asked;  // -n; else 100, or 10 chains
@@ -112,7 +112,7 @@ std::optional<ClassAssigner> class_assigner(const SampleOptions& options, const 
   return std::nullopt;
 }
 
-void write_samples(const SampleOptions& options, const Model& model, const at::Tensor& visible) {
+void write_samples(const SampleOptions& options, const TrainedMachine& model, const at::Tensor& visible) {
   if (options.out.ends_with(".npy")) {
     write_file_atomically(options.out, encode_npy(visible));
     return;
@@ -123,23 +123,28 @@ void write_samples(const SampleOptions& options, const Model& model, const at::T
   write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1))), tiles));
 }
 
+void require_name(const std::string& out) {
+  require(out.ends_with(".npy") || out.ends_with(".png"), "--out {}: the name must end in .png or .npy", out);
+}
+
 // --clamp-label all: a row of the picture for every class.
-int sample_all_classes(const SampleOptions& options) {
+int sample_all_classes(const SampleOptions& options, const Model& model) {
   require(options.plan.sampler.name == "gibbs" && !options.diagnose && options.plan.per_chain <= 1 &&
               options.clamp.empty() && options.plan.start == "biases",
           "--clamp-label all draws one state of each chain by gibbs, from biases, and holds nothing beside the label; "
           "leave out --sampler, --start, --per-chain, --diagnose and --clamp");
   const std::string out = options.out.empty() ? "samples.png" : options.out;
-  require(out.ends_with(".npy") || out.ends_with(".png"), "--out {}: the name must end in .png or .npy", out);
+  require_name(out);
   constexpr std::int64_t usual = 10;
-  const std::int64_t classes = count_classes(options.model), count = options.asked.value_or(usual * classes);
+  const std::int64_t classes = count_classes(model, options.model), count = options.asked.value_or(usual * classes);
   require(count >= classes && count % classes == 0, "-n {} cannot be shared out among {} classes; {} can", count,
           classes, (count / classes + 1) * classes);
-  const ClassSamples drawn = draw_class_samples(options.model, {.of_each = count / classes,
-                                                                .sweeps = options.plan.sweeps,
-                                                                .means = options.plan.means,
-                                                                .seed = options.plan.seed,
-                                                                .common = options.common});
+  const ClassSamples drawn = draw_class_samples(model, options.model,
+                                                {.of_each = count / classes,
+                                                 .sweeps = options.plan.sweeps,
+                                                 .means = options.plan.means,
+                                                 .seed = options.plan.seed,
+                                                 .common = options.common});
   if (out.ends_with(".npy"))
     write_npy(out, drawn.visible);
   else
@@ -158,36 +163,78 @@ int sample_all_classes(const SampleOptions& options) {
   return 0;
 }
 
+// The class that --clamp label=3 holds; nothing where nothing is held.
+std::optional<std::int64_t> held_label(const std::vector<std::string>& clamp, std::int64_t classes) {
+  if (clamp.empty()) return std::nullopt;
+  const std::string start = "label=", &text = clamp.front();
+  const std::string number = text.starts_with(start) ? text.substr(start.size()) : "";
+  require(clamp.size() == 1 && !number.empty() && number.find_first_not_of("0123456789") == std::string::npos &&
+              number.size() < 10,
+          "--clamp {}: only the class of this model can be held: --clamp label=3", text);
+  require(classes > 0, "--clamp {}: the model knows no classes; train one with --model classification_dbn", text);
+  require(std::stoll(number) < classes, "--clamp {}: the classes are 0 … {}", text, classes - 1);
+  return std::stoll(number);
+}
+
+// Models that are no single Boltzmann machine: their own way of drawing, and nothing to choose about chains.
+int sample_generator(const SampleOptions& options, const Model& model) {
+  const Generator& generator = *model.generator();
+  const auto refuse = [&](const char* flag, bool given) {
+    require(!given, "{} applies only to a single Boltzmann machine, and {} is a {}", flag, options.model,
+            model.title());
+  };
+  refuse("--sampler", options.plan.sampler.name != "gibbs");
+  refuse("--start", options.plan.start != "biases");
+  refuse("--per-chain", options.plan.per_chain > 1);
+  refuse("--diagnose", options.diagnose);
+  refuse("--data", !options.data.empty());
+  const std::string out = options.out.empty() ? "samples.png" : options.out;
+  require_name(out);
+  Generator::Request request{.count = options.asked.value_or(100),
+                             .sweeps = options.plan.sweeps,
+                             .means = options.plan.means,
+                             .seed = options.plan.seed};
+  require(request.count >= 1 && (request.sweeps >= 1 || !generator.markov()),
+          "-n {} --sweeps {}: both must be at least 1", request.count, request.sweeps);
+  if (const auto label = held_label(options.clamp, generator.classes()))
+    request.labels = at::full({request.count}, *label, at::kLong);
+  limit_threads(options.common, generator.products(request.count));
+  ProgressBar bar("sampling", options.common.json);
+  request.progress = [&](std::int64_t done, std::int64_t total) {
+    if (interrupted()) throw RunFailure("interrupted; nothing was written");
+    bar.show(done, total, 0, "");
+  };
+  const at::Tensor rows = generator.draw(request);
+  if (out.ends_with(".npy"))
+    write_npy(out, rows);
+  else
+    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1)))));
+  if (options.common.json)
+    print_json({{"model", options.model},
+                {"sampler", generator.method()},
+                {"samples", request.count},
+                {"sweeps", generator.markov() ? request.sweeps : 0},
+                {"seed", request.seed},
+                {"out", out}});
+  else if (generator.markov())
+    fmt::print("{} samples after {} sweeps ({})  {}\n", request.count, request.sweeps, generator.method(), out);
+  else
+    fmt::print("{} independent samples ({})  {}\n", request.count, generator.method(), out);
+  return 0;
+}
+
 int sample(SampleOptions options) {
   watch_interrupts();
-  if (options.clamp_label == "all") return sample_all_classes(options);
+  const std::unique_ptr<Model> opened = open_model(options.model)->to(find_device(options.common.device));
+  if (opened->generator() == nullptr) cannot(*opened, options.model, "draws no rows");
+  if (options.clamp_label == "all") return sample_all_classes(options, *opened);
   if (!options.clamp_label.empty()) {
     require(options.clamp_label.size() < 9 && options.clamp_label.find_first_not_of("0123456789") == std::string::npos,
             "--clamp-label {}: give the number of a class, or all", options.clamp_label);
     options.clamp.push_back("label=" + options.clamp_label);
   }
-  if (is_stack_file(options.model)) {
-    require(options.plan.sampler.name == "gibbs" && !options.diagnose && options.plan.per_chain <= 1,
-            "--sampler, --per-chain and --diagnose are about one machine, and {} is a belief net; its layer-1, "
-            "layer-2, … are "
-            "runs of one machine each",
-            options.model);
-    return sample_stack({.model = options.model,
-                         .out = options.out.empty() ? "samples.png" : options.out,
-                         .count = options.asked.value_or(100),
-                         .sweeps = options.plan.sweeps,
-                         .means = options.plan.means,
-                         .clamp = options.clamp,
-                         .seed = options.plan.seed,
-                         .json = options.common.json});
-  }
-  Model model = read_model(options.model);
-  require(
-      !model.machine.unit(0).wants_own_state(),
-      "{} is a model of word counts: lengths of documents are not part of it, so it draws none. `harmonium retrieve "
-      "{}` and `harmonium encode {}` use it",
-      options.model, options.model, options.model);
-  model.machine = model.machine.to(find_device(options.common.device));
+  if (opened->machine() == nullptr) return sample_generator(options, *opened);
+  const TrainedMachine& model = *opened->machine();
   const BoltzmannMachine& machine = model.machine;
   if (options.plan.sampler.name == "wang_landau") {
     require(options.clamp.empty(), "--clamp {}: units can be held with --sampler gibbs only, and this is wang_landau",
@@ -205,12 +252,11 @@ int sample(SampleOptions options) {
   share_out(options, kind);
   if (!options.diagnose) options.plan.trace = 0;
   check(options.plan);
-  require(options.out.ends_with(".npy") || options.out.ends_with(".png"), "--out {}: the name must end in .png or .npy",
-          options.out);
+  require_name(options.out);
   const KnownUnits known = known_units(options, kind, machine);
   limit_threads(options.common, static_cast<double>(options.plan.chains * machine.parameters().dimension()));
 
-  std::optional<TestData> data;
+  std::optional<SteeringData> data;
   if (needs_data(options.plan) || !options.data.empty()) {
     const auto source = find_data(options.data, options.model);
     require(source.has_value(),
@@ -233,7 +279,7 @@ int sample(SampleOptions options) {
     if (drawn.diagnosis)
       result["diagnosis"] = drawn.diagnosis->to_json();
     else
-      result["notes"] = drawn.notes.numbers;
+      result["notes"] = to_json(drawn.notes);
     print_json(result);
     return 0;
   }
@@ -257,7 +303,7 @@ std::string sampler_help() {
 
 void add_sample(CLI::App& app) {
   auto options = std::make_shared<SampleOptions>();
-  options->common.devices = CommonOptions::Devices::any;
+  options->common.devices = SessionOptions::Devices::any;
   options->plan.per_chain = 0;
   options->plan.trace = 1000;
   DrawPlan& plan = options->plan;

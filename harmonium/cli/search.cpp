@@ -5,12 +5,12 @@
 #include <thread>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/results_file.h"
-#include "harmonium/cli/search_folder.h"
-#include "harmonium/cli/search_page.h"
-#include "harmonium/cli/search_session.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/experiments/results_file.h"
+#include "harmonium/experiments/search_folder.h"
+#include "harmonium/experiments/search_page.h"
+#include "harmonium/experiments/search_session.h"
 
 namespace harmonium::cli {
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SearchCommandOptions {
-  CommonOptions common;
+  SessionOptions common;
   std::string file;
   fs::path out;
   std::int64_t runs = 0, tests = -1;
@@ -104,14 +104,6 @@ int search(SearchCommandOptions options) {
 }
 
 }  // namespace
-
-ChildrenAtOnce children_at_once(const CommonOptions& common, int jobs) {
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  require(jobs >= 0 && jobs <= 4096, "--jobs {}: give the number of runs at once, or 0 for as many as there are cores",
-          jobs);
-  const int threads = std::max(1, common.threads);
-  return {.jobs = jobs > 0 ? jobs : std::max(1, cores / threads), .threads = threads};
-}
 
 void add_search(CLI::App& app) {
   auto options = std::make_shared<SearchCommandOptions>();

@@ -3,13 +3,15 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/cli/config_file.h"
-#include "harmonium/cli/judge.h"
-#include "harmonium/cli/training_session.h"
+#include "harmonium/families/machine_density.h"
+#include "harmonium/families/resolve.h"
 #include "harmonium/gradients/pseudo_likelihood.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/report/run_report.h"
-#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/runs/config_file.h"
+#include "harmonium/runs/metrics_log.h"
+#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/training_session.h"
 
 namespace harmonium::cli {
 
@@ -19,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 struct TrialOptions {
-  CommonOptions common;
+  SessionOptions common;
   std::string folder, config, by = "log_likelihood";
   JudgingData data;
   JudgeOptions judge;
@@ -40,14 +42,14 @@ void by_pieces(const State& state, Visitor&& visitor) {
 }
 
 // The fraction of rows whose most probable label is not theirs.
-double classification_error(const BoltzmannMachine& machine, const State& state) {
-  const std::size_t label = machine.layer_index("label");
+double classification_error(const Classifier& classifier, const Dataset& data) {
   std::int64_t wrong = 0;
-  by_pieces(state, [&](const State& piece) {
-    const at::Tensor guess = log_label_probabilities(machine, piece.layers[0]).argmax(1);
-    wrong += guess.ne(piece.layers[label].argmax(1)).sum().item<std::int64_t>();
-  });
-  return static_cast<double>(wrong) / static_cast<double>(state.rows());
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    if (interrupted()) throw Interrupted("interrupted");
+    const Dataset piece = data.slice(first, std::min(first + rows_at_once, data.rows()));
+    wrong += classifier.log_probabilities(piece.to_float()).argmax(1).ne(piece.labels).sum().item<std::int64_t>();
+  }
+  return static_cast<double>(wrong) / static_cast<double>(data.rows());
 }
 
 double mean_pseudo_log_likelihood(const BoltzmannMachine& machine, const State& state) {
@@ -60,25 +62,29 @@ double mean_pseudo_log_likelihood(const BoltzmannMachine& machine, const State& 
 
 // The score with rows, kind and method.
 ordered_json score(const TrialOptions& options, const Model& model) {
-  const TestData test = open_test_data(options.data, options.judge.data, model.machine);
-  ordered_json result = {{"score", nullptr},  {"data", test.spec},
-                         {"rows", test.rows}, {"binarization", test.binarization},
-                         {"kind", "exact"},   {"method", options.by}};
+  const TestData test = open_test_data(options.data, options.judge.data, model.visible());
+  ordered_json result = {{"score", nullptr},         {"data", test.spec},
+                         {"rows", test.rows.rows()}, {"binarization", test.binarization},
+                         {"kind", "exact"},          {"method", options.by}};
+  const TrainedMachine* machine = model.machine();
   if (options.by == "error") {
-    require(model.kind == "classification_rbm", "trial, error: {} holds no classification_rbm", options.folder);
-    result["score"] = classification_error(model.machine, test.state);
+    require(model.classifier() != nullptr && test.rows.labels.defined(),
+            "trial, error: {} knows no classes, or {} has no labels", options.folder, test.spec);
+    result["score"] = classification_error(*model.classifier(), test.rows);
     return result;
   }
   if (options.by == "pseudo_log_likelihood") {
-    result["score"] = mean_pseudo_log_likelihood(model.machine, test.state);
+    require(machine != nullptr, "trial, {}: {} holds no Boltzmann machine", options.by, options.folder);
+    result["score"] =
+        mean_pseudo_log_likelihood(machine->machine, observed_state(machine->machine, test.rows, test.spec));
     return result;
   }
   require(options.by == "log_likelihood", "trial, {}: there are log_likelihood, error and pseudo_log_likelihood",
           options.by);
   EstimationOptions how = options.judge.estimation;
-  how.method = can_enumerate(model.machine) ? "exact" : "ais";
-  JournaledFindings found = find_with_bars(options.folder, model, &test, how, options.common);
-  const Evaluation evaluation = evaluate_model(options.folder, model, &test, found.findings, how.gap);
+  how.method = machine != nullptr && !can_enumerate(machine->machine) ? "ais" : "exact";
+  JournaledAnswers found = judge_with_bars(options.folder, model, {&test}, how, options.common);
+  const Evaluation& evaluation = found.answers.front();
   record_evaluation(options.folder, evaluation);
   found.recorded();
   const Estimate& value = *evaluation.log_likelihood;
@@ -86,7 +92,7 @@ ordered_json score(const TrialOptions& options, const Model& model) {
   result["low"] = value.low;
   result["high"] = value.high;
   result["kind"] = to_string(value.kind);
-  result["method"] = evaluation.log_z.method;
+  result["method"] = evaluation.way().method;
   return result;
 }
 
@@ -108,7 +114,7 @@ int trial(const TrialOptions& options) {
   if (!train_to_end(options, config)) throw Interrupted("interrupted; all is saved");
   double seconds = 0;
   for (const MetricsRow& row : MetricsLog(fs::path(options.folder) / "metrics.jsonl").read()) seconds = row.seconds;
-  ordered_json result = score(options, read_model(options.folder));
+  ordered_json result = score(options, *open_model(options.folder));
   result["updates"] = config.updates;
   result["seconds"] = seconds;
   print_json(result);

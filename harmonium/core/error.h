@@ -1,9 +1,12 @@
 // The one exception the library throws for a caller's mistake or a bad file.
 //
-// A message says what was wrong, where (file, byte, row, line, tensor) and what to do about it; the tool prints it
-// unchanged and exits with status 2. Mistakes of our own are asserts and internal logic_errors, never this.
+// A message says what was wrong, where (file, byte, row, line, tensor) and what to do about it. Options are named
+// neutrally: "@rate_weights" in the text of a message stands for the option rate_weights, which the tool spells
+// --rate-weights and Python as an argument. what() has the plain names, marked() what a front end spells
+// (spell_options). Mistakes of our own are asserts and internal logic_errors, never this.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,15 +15,29 @@
 
 namespace harmonium {
 
+// Replaces every marked option, "@name" at the start of a word, by spelling("name").
+[[nodiscard]] std::string spell_options(const std::string& text,
+                                        const std::function<std::string(const std::string& name)>& spelling);
+// The same with the names as they are.
+[[nodiscard]] std::string plain_options(const std::string& text);
+
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& text) : std::runtime_error(plain_options(text)), marked_(text) {}
+  [[nodiscard]] const std::string& marked() const { return marked_; }
+
+ private:
+  std::string marked_;
 };
 
 // A run that went wrong through no mistake in its input: divergence, a full disk. The tool exits with status 1.
 class RunFailure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit RunFailure(const std::string& text) : std::runtime_error(plain_options(text)), marked_(text) {}
+  [[nodiscard]] const std::string& marked() const { return marked_; }
+
+ private:
+  std::string marked_;
 };
 
 template <class... Args>

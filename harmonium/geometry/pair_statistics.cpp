@@ -9,7 +9,7 @@ namespace {
 [[noreturn]] void not_known() {
   fail(
       "this optimizer needs moments of three and four units, which an exact gradient of a fully visible model does not "
-      "give; use --optimizer fang, centering or diagonal, or --gradient pcd");
+      "give; use @optimizer fang, centering or diagonal, or @gradient pcd");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 
 namespace harmonium {
 

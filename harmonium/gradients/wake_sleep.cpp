@@ -1,7 +1,7 @@
 #include "harmonium/gradients/wake_sleep.h"
 
 #include "harmonium/core/error.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 
 namespace harmonium {
 

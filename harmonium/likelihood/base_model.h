@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/samplers/base_parameters.h"  // IWYU pragma: export
 
 namespace harmonium {
 
@@ -33,13 +34,5 @@ class BaseModel {
 
 // Every state alike (continuous units: standard normal).
 [[nodiscard]] BaseModel uniform_base(const BoltzmannMachine& machine);
-
-// Base parameters: all weights zero, hidden biases zero, observed layers at the given moments of independent units (one
-// list per observed layer, as Unit::moments gives), smoothed.
-[[nodiscard]] Moments base_rate_parameters(const BoltzmannMachine& machine,
-                                           const std::vector<std::vector<at::Tensor>>& observed_moments,
-                                           double smoothing = 1e-3);
-// The same where no data are at hand: moments from a short run of Gibbs chains on the machine itself.
-[[nodiscard]] Moments base_rate_parameters(const BoltzmannMachine& machine, const Key& key);
 
 }  // namespace harmonium

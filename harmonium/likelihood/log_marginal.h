@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "harmonium/gradients/mean_field.h"
+#include "harmonium/inference/mean_field.h"
 #include "harmonium/likelihood/estimate.h"
 #include "harmonium/models/boltzmann_machine.h"
 

@@ -37,20 +37,18 @@ std::string verdict(const Sandwich& sandwich, std::optional<double> mean_log_unn
   const std::string what = mean_log_unnormalized ? "" : "log Z = ";
   if (sandwich.contradicts(acceptable))
     return format(
-        "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky "
-        "chain "
-        "among few can do. Raise --chains and --betas",
+        "AIS and {} contradict each other by {}: AIS says more for log Z than a bound from above, which one lucky chain "
+        "among few can do. Use more chains and more β",
         other, nats(gap));
   if (sandwich.agrees(acceptable))
     return format("AIS and {} agree within {}: trust {}{}", other, nats(std::max({std::abs(gap), noise, 0.01})), what,
                   shown(sandwich.lower));
   if (gap <= noise)
-    return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; raise --betas{}", other,
-                  nats(noise), what, shown(sandwich.lower),
-                  other == "RAISE" ? ", --chains and --raise-rows" : " and --chains");
+    return format("AIS and {} agree within their noise of {}: trust {}{}, no better than that; use more β{}", other,
+                  nats(noise), what, shown(sandwich.lower), other == "RAISE" ? ", chains and rows" : " and chains");
   return format(
-      "they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Raise "
-      "--betas",
+      "they differ by {}: AIS is overestimating{}, or {} is loose; the truth lies between {} and {}. Use "
+      "more β",
       nats(gap), mean_log_unnormalized ? "" : " the likelihood", other,
       shown(mean_log_unnormalized ? sandwich.upper : sandwich.lower),
       shown(mean_log_unnormalized ? sandwich.lower : sandwich.upper));
@@ -69,22 +67,21 @@ std::string verdict(const Estimate& ais, const Estimate& raise, const Estimate& 
     return verdict(reverse_says_more ? by_model : by_data, mean_log_unnormalized, acceptable);
   return format(
       "AIS and RAISE agree, but samples of the model say that log Z is higher by up to {}: the model has modes that "
-      "the "
-      "data do not know, or its samples are not yet its own. Do not trust {}; look at `harmonium sample`, and raise "
-      "--betas",
+      "the data do not know, or its samples are not yet its own. Do not trust {}; look at samples of the model, and use "
+      "more β",
       nats(by_model.gap()), number(mean_log_unnormalized ? *mean_log_unnormalized - ais.value : ais.value, 1));
 }
 
 std::string warning(const Estimate& ais) {
   if (ais.effective_samples && *ais.effective_samples < 0.1 * static_cast<double>(ais.chains))
     return format(
-        "few effective samples ({:.1f} of {}): log Z is probably too low and the likelihood too high. Raise "
-        "--betas",
+        "few effective samples ({:.1f} of {}): log Z is probably too low and the likelihood too high. Use more "
+        "β",
         *ais.effective_samples, ais.chains);
   if (ais.pareto_k && *ais.pareto_k > 0.7)
     return format(
         "the weights have a heavy tail (Pareto k = {:.2f} > 0.7): neither log Z nor its interval can be "
-        "trusted. Raise --betas",
+        "trusted. Use more β",
         *ais.pareto_k);
   return "";
 }

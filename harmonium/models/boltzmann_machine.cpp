@@ -354,7 +354,7 @@ State BoltzmannMachine::independent_sample(const Key& key, std::int64_t rows) co
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
     require(!unit(layer).wants_own_state(),
             "rows of units {} cannot be drawn from nothing: their lengths are not part of the model. Chains start at "
-            "data (--gradient cd)",
+            "data (@gradient cd)",
             unit(layer).spec());
     const Unit::Parameters theta = layer_parameters(layer);
     state.layers.push_back(

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "harmonium/core/format.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/likelihood/log_likelihood.h"
-#include "harmonium/report/html.h"
 
 namespace harmonium {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "harmonium/core/format.h"
-#include "harmonium/report/html.h"
+#include "harmonium/core/number_text.h"
 
 namespace harmonium {
 

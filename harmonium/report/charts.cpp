@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "harmonium/core/format.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/report/html.h"
 #include "harmonium/report/thinning.h"
 

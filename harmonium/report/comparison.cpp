@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "harmonium/core/format.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/report/estimates.h"
-#include "harmonium/report/html.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/report/protocols.h"
 
@@ -246,8 +246,8 @@ ReportContent comparison_report(const std::vector<ComparedRun>& runs, const std:
            format("{}{} s of training; {} rows, binarization {}",
                   run.optimizer.empty() || run.optimizer == run.name ? "" : run.optimizer + "; ",
                   short_number(evaluation.seconds), evaluation.n, evaluation.binarization)});
-      content.estimates.back().estimate.chains = evaluation.log_z.chains;
-      content.estimates.back().estimate.betas = evaluation.log_z.betas;
+      content.estimates.back().estimate.chains = evaluation.way().chains;
+      content.estimates.back().estimate.betas = evaluation.way().betas;
     }
     if (run.evaluations.empty()) {
       content.reproduce.push_back(format("# {} was not judged yet:", run.name));

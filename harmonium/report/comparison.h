@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "harmonium/report/report.h"
-#include "harmonium/training/files/evaluation.h"
-#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/runs/evaluation.h"
+#include "harmonium/runs/metrics_log.h"
 
 namespace harmonium {
 

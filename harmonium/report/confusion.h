@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harmonium/report/report.h"
-#include "harmonium/training/files/classification_result.h"
+#include "harmonium/runs/classification_result.h"
 
 namespace harmonium {
 

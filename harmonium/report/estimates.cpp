@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "harmonium/core/format.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/report/html.h"
 
 namespace harmonium {
@@ -73,7 +74,9 @@ EstimateText describe(const Estimate& estimate) {
                                                          interval_end(estimate.high, decimals, true));
   text.kind = to_string(estimate.kind);
   text.method = estimate.method;
-  if (estimate.chains > 0) text.method += format(", {} chains", grouped(estimate.chains));
+  if (estimate.chains > 0)
+    text.method += format(", {} {}", grouped(estimate.chains),
+                          estimate.method.starts_with("importance") ? "draws of each row" : "chains");
   if (estimate.betas > 0) text.method += format("{}{} β", estimate.chains > 0 ? " × " : ", ", grouped(estimate.betas));
   if (estimate.effective_samples)
     text.method += format(", effective sample size {}", fixed_number(*estimate.effective_samples, 1));

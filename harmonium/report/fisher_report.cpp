@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harmonium/report/html.h"
+#include "harmonium/core/number_text.h"
 
 namespace harmonium {
 

@@ -1,4 +1,4 @@
-// Text into HTML: escaping, numbers as a reader expects them, JSON that may stand inside a <script>.
+// Text into HTML: escaping, and JSON that may stand inside a <script>.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,9 +12,5 @@ namespace harmonium {
 
 // JSON in ASCII without '<', '>' and '&', so that no text in it can end the <script> around it.
 [[nodiscard]] std::string script_json(const nlohmann::json& value);
-
-// A number for reading: a true minus sign, "∞", and "n/a" for NaN.
-[[nodiscard]] std::string fixed_number(double value, int decimals);
-[[nodiscard]] std::string short_number(double value);  // five significant digits
 
 }  // namespace harmonium

@@ -16,6 +16,14 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "learns rows by heart."},
       {"perplexity", "Perplexity", "words",
        "exp of the mean loss of a word of the watched rows: among how many equally likely words the net is undecided."},
+      {"log_likelihood", "Log-likelihood of training batches", "nats per row",
+       "Mean of the batches since the line before, or a lower bound on it where that is what is trained: of parameters "
+       "as they were then, not of the averaged ones."},
+      {"validation_log_likelihood", "Log-likelihood of validation rows", "nats per row",
+       "Of at most 1000 validation rows under the averaged parameters, or a lower bound on it where that is what is "
+       "trained. Where it falls while that of training batches rises, the model overfits."},
+      {"watched_log_likelihood", "Log-likelihood of watched rows", "nats per row",
+       "Of at most 1000 training rows under the averaged parameters; there are no validation rows."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
        "Σ log p(vᵢ | the other units), one random unit per row of the watched data. It rises while the model learns "
        "local structure; it is not a likelihood."},
@@ -33,7 +41,8 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "the top machine, so it is no bound."},
       {"sleep_log_probability", "Sleep: the way up given dreams", "nats per row",
        "Σ log q(layer | layer below) of what the net itself has drawn: what the weights of the way up learn to raise."},
-      {"gradient_norm", "Gradient norm", "norm of data − model moments", "Falls to the noise of batch and particles."},
+      {"gradient_norm", "Gradient norm", "norm",
+       "Of the gradient of one batch, penalties included. It falls to the noise of batches and chains."},
   };
   return curves;
 }

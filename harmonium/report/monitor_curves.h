@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "harmonium/report/report.h"
-#include "harmonium/training/files/metrics_log.h"
+#include "harmonium/runs/metrics_log.h"
 
 namespace harmonium {
 

@@ -45,6 +45,10 @@ struct TileOptions {
 // two, otherwise the smallest near-square that holds all columns.
 [[nodiscard]] ImageShape near_square_shape(std::int64_t columns);
 
+// Rows above, what the net makes of them below, in strips of `columns`.
+[[nodiscard]] Picture reconstruction_picture(const at::Tensor& rows, const at::Tensor& rebuilt, ImageShape shape,
+                                             std::int64_t columns = 20);
+
 void write_png(const std::filesystem::path& path, const Picture& picture);
 // "data:image/png;base64,…", for an <img> that needs no file.
 [[nodiscard]] std::string to_data_uri(const Picture& picture);

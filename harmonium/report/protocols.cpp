@@ -5,7 +5,7 @@
 #include <set>
 
 #include "harmonium/core/error.h"
-#include "harmonium/training/files/snapshots.h"
+#include "harmonium/runs/snapshots.h"
 
 namespace harmonium {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harmonium/report/report.h"
-#include "harmonium/training/files/retrieval_result.h"
+#include "harmonium/runs/retrieval_result.h"
 
 namespace harmonium {
 

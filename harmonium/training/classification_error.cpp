@@ -5,7 +5,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
-#include "harmonium/gradients/label_inference.h"
+#include "harmonium/inference/label_inference.h"
 
 namespace harmonium {
 

@@ -17,7 +17,7 @@ void require_enumerable(const BoltzmannMachine& machine) {
   const std::int64_t dimension = machine.parameters().dimension();
   require(dimension <= most_statistics,
           "the Fisher information of {} statistics would be enumerated again and again, and the limit is {}; use "
-          "--gradient pcd with --optimizer fang, or --optimizer centering",
+          "@gradient pcd with @optimizer fang, or @optimizer centering",
           dimension, most_statistics);
 }
 

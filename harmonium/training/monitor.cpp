@@ -1,7 +1,7 @@
 #include "harmonium/training/monitor.h"
 
 #include "harmonium/data/binarize.h"
-#include "harmonium/gradients/mean_field.h"
+#include "harmonium/inference/mean_field.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/units/bernoulli.h"

@@ -9,6 +9,7 @@ class Bernoulli final : public Unit {
  public:
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] Support support() const override { return Support::bits; }
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const AnnealedField& field) const override;

@@ -15,7 +15,7 @@ at::Tensor Counts::with_own_state(const at::Tensor& field, const at::Tensor& sta
 Counts::Choice Counts::choice(const at::Tensor& field) const {
   require(field.size(1) == width() + 1,
           "word counts ({}) are known given the number of words of each row, and here nothing says how many there are; "
-          "use methods that start at documents (--gradient cd)",
+          "use methods that start at documents (@gradient cd)",
           spec());
   return {field.narrow(1, 0, width()), field.narrow(1, width(), 1)};
 }
@@ -39,8 +39,8 @@ at::Tensor Counts::sample(const Key& key, const at::Tensor& field, const Paramet
   const at::Tensor u = uniform(key, {row_of_word.size(0)}, start.options()) + row_of_word.to(at::kDouble);
   // Rounding may carry a word over the edge of its row.
   const at::Tensor first = row_of_word * width();
-  const at::Tensor chosen = at::searchsorted(ends, u, /*out_int32=*/false, /*right=*/true)
-                                .clamp(first, first + (width() - 1));
+  const at::Tensor chosen =
+      at::searchsorted(ends, u, /*out_int32=*/false, /*right=*/true).clamp(first, first + (width() - 1));
   return at::bincount(chosen, {}, rows * width()).reshape({rows, width()}).to(field.scalar_type());
 }
 

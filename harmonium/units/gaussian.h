@@ -11,6 +11,7 @@ class Gaussian final : public Unit {
  public:
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] Support support() const override { return Support::reals; }
   [[nodiscard]] std::vector<std::string> parameter_names() const override { return {"bias", "precision"}; }
   [[nodiscard]] Parameters neutral_parameters(at::ScalarType type) const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;

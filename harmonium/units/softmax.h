@@ -11,6 +11,7 @@ class Softmax final : public Unit {
  public:
   Softmax(std::int64_t groups, std::int64_t states) : Unit(groups * states), groups_(groups), states_(states) {}
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] Support support() const override { return Support::one_hot; }
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   using Unit::sample;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;

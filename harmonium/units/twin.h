@@ -15,6 +15,7 @@ class Twin final : public Unit {
   using Unit::sample;
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] Support support() const override { return Support::halves; }
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor mode(const at::Tensor& field, const Parameters& parameters) const override;

@@ -30,6 +30,9 @@ class Unit {
   [[nodiscard]] std::int64_t width() const { return width_; }
   // "bernoulli:784": what make_unit() reads.
   [[nodiscard]] virtual std::string spec() const = 0;
+  // Which values a unit can have; means of bits lie between 0 and 1.
+  enum class Support { bits, halves, one_hot, reals, counts };
+  [[nodiscard]] virtual Support support() const = 0;
   // "bias" first; further entries are parameters of statistics beyond x itself.
   [[nodiscard]] virtual std::vector<std::string> parameter_names() const { return {"bias"}; }
   // Parameters of a layer that knows nothing: zero bias, unit precision.

@@ -7,7 +7,7 @@
 
 namespace harmonium::python {
 
-// Flags of the tool by the names that parameters have here: "--rate-weights" is rate_weights.
+// Options that a message of the library marks, by the names that parameters have here.
 [[nodiscard]] std::string in_python_words(const std::string& message);
 
 void add_errors(pybind11::module_& module);

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "harmonium/cli/evaluate_model.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
+#include "harmonium/families/belief_net_model.h"
+#include "harmonium/families/machine_model.h"
 #include "harmonium/likelihood/belief_net_bound.h"
 #include "harmonium/samplers/belief_net_samples.h"
 #include "watch.h"
@@ -13,7 +14,7 @@ namespace harmonium::python {
 
 namespace {
 
-class PythonWatcher final : public cli::Watcher {
+class PythonWatcher final : public Watcher {
  public:
   explicit PythonWatcher(const JudgeHooks& hooks) : hooks_(hooks) {}
   [[nodiscard]] Progress begin(const std::string& what) override {
@@ -34,39 +35,15 @@ class PythonWatcher final : public cli::Watcher {
   Watch watch_;
 };
 
-double products(const BoltzmannMachine& machine, const cli::EstimationOptions& options) {
-  const std::int64_t rows = std::max(options.chains, options.raise_rows * options.raise_chains);
-  return static_cast<double>(rows * machine.parameters().dimension());
-}
-
-Judgement judge_stack(const PyModel& model, const Dataset& data, const std::string& binarize,
-                      const cli::EstimationOptions& options, const JudgeHooks& hooks) {
-  constexpr std::int64_t draws = 5;    // of every row, as the tool takes them
-  constexpr std::uint64_t stream = 2;  // of the tool as well
-  const BeliefNet net = model.get().net();
-  const cli::TestData test =
-      cli::make_test_data(data.name, data, {.binarize = binarize, .seed = options.seed}, net.down.front());
-  const Model& top = model.get().machines.back();
-  PythonWatcher watcher(hooks);
-  const ThreadScope threads(hooks.threads, products(top.machine, options));
-  const cli::Findings findings = cli::find_log_z(top, nullptr, options, watcher, nullptr);
-  Judgement result{
-      .value = belief_net_bound(net, test.state.layers[0], findings.log_z, draws, Key(options.seed).fold_in(stream)),
-      .log_z = findings.log_z,
-      .lower = std::nullopt,
-      .upper_log_z = findings.upper(options.gap),
-      .rows = test.rows,
-      .binarization = test.binarization};
-  result.verdict = result.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate
-                       ? verdict(Sandwich{findings.log_z, *result.upper_log_z}, std::nullopt, options.gap)
-                       : warning(findings.log_z);
-  return result;
+std::unique_ptr<Model> as_model(const PyModel& model) {
+  if (model.is_stack()) return std::make_unique<BeliefNetModel>(model.get());
+  return std::make_unique<MachineModel>(model.get().machines.front());
 }
 
 }  // namespace
 
-cli::EstimationOptions estimation_from(const py::dict& given) {
-  cli::EstimationOptions options;
+EstimationOptions estimation_from(const py::dict& given) {
+  EstimationOptions options;
   std::size_t used = 0;
   const auto take = [&](const char* name, auto& field) {
     if (!given.contains(name)) return;
@@ -99,18 +76,16 @@ cli::EstimationOptions estimation_from(const py::dict& given) {
 }
 
 Judgement judge(const PyModel& model, const Dataset& data, const std::string& binarize,
-                const cli::EstimationOptions& options, const JudgeHooks& hooks) {
-  cli::check(options);
-  if (model.is_stack()) return judge_stack(model, data, binarize, options, hooks);
-  const Model& one = model.get().machines.front();
-  const cli::TestData test =
-      cli::make_test_data(data.name, data, {.binarize = binarize, .seed = options.seed}, one.machine);
+                const EstimationOptions& options, const JudgeHooks& hooks) {
+  check(options);
+  const std::unique_ptr<Model> whole = as_model(model);
+  if (whole->density() == nullptr) cannot(*whole, "the model", "has no likelihood");
+  const TestData test = make_test_data(data.name, data, {.binarize = binarize, .seed = options.seed}, whole->visible());
   PythonWatcher watcher(hooks);
-  const ThreadScope threads(hooks.threads, products(one.machine, options));
-  const cli::Findings findings = cli::find_log_z(one, &test, options, watcher, nullptr);
-  const Evaluation found = cli::evaluate_model("", one, &test, findings, options.gap);
+  const ThreadScope threads(hooks.threads, whole->density()->products(options, true));
+  const Evaluation found = whole->density()->judge({&test}, options, watcher, nullptr).front();
   return {.value = *found.log_likelihood,
-          .log_z = found.log_z,
+          .log_z = *found.log_z,
           .lower = found.raise,
           .upper_log_z = found.upper_log_z,
           .rows = found.n,
@@ -118,11 +93,12 @@ Judgement judge(const PyModel& model, const Dataset& data, const std::string& bi
           .verdict = found.verdict};
 }
 
-Estimate log_z(const PyModel& model, const cli::EstimationOptions& options, const JudgeHooks& hooks) {
-  const Model& top = model.get().machines.back();
+Estimate log_z(const PyModel& model, const EstimationOptions& options, const JudgeHooks& hooks) {
+  const std::unique_ptr<Model> whole = as_model(model);
+  if (whole->density() == nullptr) cannot(*whole, "the model", "has no likelihood");
   PythonWatcher watcher(hooks);
-  const ThreadScope threads(hooks.threads, products(top.machine, options));
-  return cli::find_log_z(top, nullptr, options, watcher, nullptr).log_z;
+  const ThreadScope threads(hooks.threads, whole->density()->products(options, false));
+  return *whole->density()->judge({}, options, watcher, nullptr).front().log_z;
 }
 
 at::Tensor belief_net_log_f(const PyModel& model, const at::Tensor& rows, std::uint64_t seed) {
@@ -148,12 +124,12 @@ at::Tensor sample(const PyModel& model, const SampleRequest& request) {
         sample_belief_net(model.get().net(), Key(request.seed), request.count, request.sweeps, request.label);
     return request.means ? drawn.means : drawn.visible;
   }
-  const Model& one = model.get().machines.front();
+  const TrainedMachine& one = model.get().machines.front();
   const BoltzmannMachine& machine = one.machine;
-  cli::SamplerOptions sampler;
+  SamplerOptions sampler;
   sampler.name = request.sampler;
-  cli::check(sampler);
-  const cli::SamplerKind& kind = cli::find_sampler(sampler.name);
+  check(sampler);
+  const SamplerKind& kind = find_sampler(sampler.name);
   require(!kind.needs_data || !one.data_moments.empty(), "sampler {} is steered by data, and the model knows none",
           sampler.name);
   KnownUnits known;
@@ -165,12 +141,13 @@ at::Tensor sample(const PyModel& model, const SampleRequest& request) {
   }
   // Streams as in the tool's `sample`: the same seed draws the same.
   const Key key(request.seed), steps = key.fold_in(1);
-  const auto chains = cli::make_chains(sampler, {.model = one,
-                                                 .start = machine.independent_sample(key.fold_in(0), request.count),
-                                                 .start_matters = false,
-                                                 .data = nullptr,
-                                                 .known = known,
-                                                 .key = key.fold_in(2)});
+  const auto chains = make_chains(sampler, {.machine = machine,
+                                            .data_moments = one.data_moments,
+                                            .start = machine.independent_sample(key.fold_in(0), request.count),
+                                            .start_matters = false,
+                                            .data = nullptr,
+                                            .known = known,
+                                            .key = key.fold_in(2)});
   Watch watch;
   const std::int64_t sweeps = kind.markov ? request.sweeps : 1;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {

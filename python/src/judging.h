@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "harmonium/cli/estimation.h"
-#include "harmonium/cli/sample_session.h"
+#include "harmonium/likelihood/judging.h"
+#include "harmonium/sessions/sample_session.h"
 #include "model.h"
 
 namespace harmonium::python {
@@ -14,7 +14,7 @@ namespace harmonium::python {
 namespace py = pybind11;
 
 // Options by name; those that are not there keep the tool's defaults. Unknown names fail.
-[[nodiscard]] cli::EstimationOptions estimation_from(const py::dict& options);
+[[nodiscard]] EstimationOptions estimation_from(const py::dict& options);
 
 struct Judgement {
   Estimate value;
@@ -34,14 +34,14 @@ struct JudgeHooks {
 
 // Log-likelihood of data, of data and label where the model has one. Of a stack: the bound of its belief net.
 [[nodiscard]] Judgement judge(const PyModel& model, const Dataset& data, const std::string& binarize,
-                              const cli::EstimationOptions& options, const JudgeHooks& hooks);
-[[nodiscard]] Estimate log_z(const PyModel& model, const cli::EstimationOptions& options, const JudgeHooks& hooks);
+                              const EstimationOptions& options, const JudgeHooks& hooks);
+[[nodiscard]] Estimate log_z(const PyModel& model, const EstimationOptions& options, const JudgeHooks& hooks);
 // The bound of a belief net for each row, one draw of its hidden units, up to the top machine's log Z.
 [[nodiscard]] at::Tensor belief_net_log_f(const PyModel& model, const at::Tensor& rows, std::uint64_t seed);
 
 struct SampleRequest {
-  std::int64_t count = 0, sweeps = cli::DrawPlan().sweeps;
-  std::string sampler = cli::SamplerOptions().name;
+  std::int64_t count = 0, sweeps = DrawPlan().sweeps;
+  std::string sampler = SamplerOptions().name;
   bool means = false;
   std::optional<std::int64_t> label;  // the class that is held, where the model has a label
   std::uint64_t seed = 0;

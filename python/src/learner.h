@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "harmonium/training/files/machine_run.h"
+#include "harmonium/families/family.h"
+#include "harmonium/families/machine_file.h"
 #include "watch.h"
 
 namespace harmonium::python {
@@ -33,17 +34,17 @@ class Learner {
   // Resolves and checks the configuration for these data.
   Learner(RunConfig config, RunData data);
   // From what state() said.
-  Learner(RunConfig config, StackModel model, std::int64_t update, NamedTensors state);
+  Learner(RunConfig config, TrainedStack model, std::int64_t update, NamedTensors state);
 
   // Begins with this model in place of a random one. It must be of the kind and size that the configuration describes.
-  void start_from(StackModel model);
+  void start_from(TrainedStack model);
 
   void learn(const LearnOptions& options);
   // One update by all rows of `data`.
   void learn_batch(RunData data, const LearnOptions& options);
 
   // The model to keep: a copy. One machine, or those of a stack that have been trained at least in part.
-  [[nodiscard]] StackModel model() const;
+  [[nodiscard]] TrainedStack model() const;
   [[nodiscard]] const RunConfig& config() const { return config_; }
   [[nodiscard]] std::int64_t update() const { return update_; }  // of the machine at hand
   [[nodiscard]] NamedTensors state() const;
@@ -54,20 +55,20 @@ class Learner {
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
-  void learn_stack(const LearnOptions& options);
+  void learn_stack(const Stages& stages, const LearnOptions& options);
   void learn_machine(const LearnOptions& options);
-  [[nodiscard]] std::vector<BoltzmannMachine> pretrain(const LearnOptions& options);
+  [[nodiscard]] StageModels pretrain(const Stages& stages, const LearnOptions& options);
   // Trains `run` to its end; `before` and `total` place it among all stages.
-  void loop(MachineRun& run, const RunConfig& config, const LearnOptions& options, std::int64_t before,
+  void loop(Trainee& run, const RunConfig& config, const LearnOptions& options, std::int64_t before,
             std::int64_t total);
   // Takes the model and what the next update needs out of the run, and lets go of it and of the data.
   void put_away();
 
   RunConfig config_;
   RunData data_;
-  std::optional<Model> initial_;  // until training begins; not of a stack
-  std::unique_ptr<MachineRun> run_;
-  StackModel finished_;      // machines that are done
+  std::unique_ptr<Model> initial_;  // until training begins; not of a stack
+  std::unique_ptr<Trainee> run_;
+  TrainedStack finished_;    // machines that are done
   NamedTensors state_;       // of the last machine, while no run is under way
   std::int64_t update_ = 0;  // likewise
   double seconds_ = 0;

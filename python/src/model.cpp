@@ -4,12 +4,15 @@
 #include <cstring>
 
 #include "harmonium/core/error.h"
-#include "harmonium/gradients/mean_field.h"
+#include "harmonium/families/belief_net_model.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/open_model.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/inference/mean_field.h"
 #include "harmonium/likelihood/log_marginal.h"
 #include "harmonium/likelihood/unit_conditionals.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
-#include "harmonium/training/files/model_header.h"
 #include "watch.h"
 
 namespace harmonium::python {
@@ -51,24 +54,26 @@ void for_each_piece(const at::Tensor& rows,
   }
 }
 
-PyModel::PyModel(StackModel model) : model_(std::move(model)) {}
+PyModel::PyModel(TrainedStack model) : model_(std::move(model)) {}
 
-PyModel PyModel::load(const std::string& path) {
-  if (is_stack_file(path)) return PyModel(read_stack_model(path));
-  Model one = read_model(path);
-  StackModel model{.machines = {}, .kind = one.kind, .image = one.image, .notes = one.notes};
-  model.machines.push_back(std::move(one));
-  return PyModel(std::move(model));
+namespace {
+
+TrainedStack as_stack(const Model& model, const std::string& where) {
+  if (const auto* net = dynamic_cast<const BeliefNetModel*>(&model)) return net->trained();
+  if (model.machine() == nullptr) cannot(model, where, "has no estimator in Python yet");
+  const TrainedMachine& one = *model.machine();
+  TrainedStack stack{.machines = {}, .kind = one.kind, .image = one.image, .notes = one.notes};
+  stack.machines.push_back(one);
+  return stack;
 }
+
+}  // namespace
+
+PyModel PyModel::load(const std::string& path) { return PyModel(as_stack(*open_model(path), path)); }
 
 PyModel PyModel::decode(std::string_view bytes) {
   const std::string where = "a pickled model";
-  const ModelHeader header = get_header(parse_safetensors(bytes, where), where);
-  if (header.structure.is_object() && header.structure.contains("stack")) return PyModel(decode_stack(bytes, where));
-  Model one = decode_model(bytes, where);
-  StackModel model{.machines = {}, .kind = one.kind, .image = one.image, .notes = one.notes};
-  model.machines.push_back(std::move(one));
-  return PyModel(std::move(model));
+  return PyModel(as_stack(*decode_model(bytes, where), where));
 }
 
 PyModel PyModel::from_arrays(const at::Tensor& weights, const at::Tensor& visible, const at::Tensor& hidden,
@@ -78,35 +83,36 @@ PyModel PyModel::from_arrays(const at::Tensor& weights, const at::Tensor& visibl
           "the visible biases must be {} numbers, one for each row of W", weights.size(0));
   require(hidden.dim() == 1 && hidden.size(0) == weights.size(1),
           "the hidden biases must be {} numbers, one for each column of W", weights.size(1));
-  Model one{make_rbm(format("{}:{}", visible_units, weights.size(0)), format("bernoulli:{}", weights.size(1)))};
+  TrainedMachine one{
+      make_rbm(format("{}:{}", visible_units, weights.size(0)), format("bernoulli:{}", weights.size(1)))};
   const std::string where = "from_arrays";
   copy_parameter(one.machine.parameters()["visible_hidden.weights"], "W", weights, where);
   copy_parameter(one.machine.parameters()["visible.bias"], "the visible biases", visible, where);
   copy_parameter(one.machine.parameters()["hidden.bias"], "the hidden biases", hidden, where);
-  StackModel model{.machines = {}, .kind = one.kind};
+  TrainedStack model{.machines = {}, .kind = one.kind};
   model.machines.push_back(std::move(one));
   return PyModel(std::move(model));
 }
 
-bool PyModel::is_stack() const { return model_.kind == "dbn" || model_.kind == "classification_dbn"; }
+bool PyModel::is_stack() const { return find_family(model_.kind).keeps_start != nullptr; }
 
 void PyModel::save(const std::string& path) const {
   if (is_stack()) {
     write_stack(path, model_);
     return;
   }
-  Model one = model_.machines.front();
+  TrainedMachine one = model_.machines.front();
   one.image = model_.image;
   one.notes = model_.notes;
-  write_model(path, one);
+  write_machine(path, one);
 }
 
 std::string PyModel::encode() const {
   if (is_stack()) return encode_stack(model_);
-  Model one = model_.machines.front();
+  TrainedMachine one = model_.machines.front();
   one.image = model_.image;
   one.notes = model_.notes;
-  return encode_model(one);
+  return encode_machine(one);
 }
 
 const BoltzmannMachine& PyModel::machine() const {
@@ -170,14 +176,16 @@ at::Tensor PyModel::visible_means(const at::Tensor& hidden) const {
 }
 
 at::Tensor PyModel::free_energy(const at::Tensor& rows) const {
-  const BoltzmannMachine& one = machine();
+  // In float64, so that a row scores the same wherever it stands: some BLAS kernels round by place.
+  const BoltzmannMachine one = machine().to(at::kDouble);
   at::Tensor result = at::empty({rows.size(0)}, at::kDouble);
-  for_each_piece(rows, [&](std::int64_t first, const at::Tensor& piece) {
+  for_each_piece(rows, [&](std::int64_t first, const at::Tensor& single) {
+    const at::Tensor piece = single.to(at::kDouble);
     std::vector<at::Tensor> values = {piece};
     at::Tensor log_f;
     if (one.observed().size() == 2) {
       // f(v) = f(v, c) / p(c | v), whichever class c is.
-      at::Tensor label = at::zeros({piece.size(0), classes()}, at::kFloat);
+      at::Tensor label = at::zeros({piece.size(0), classes()}, at::kDouble);
       label.select(1, 0).fill_(1);
       values.push_back(label);
       log_f = log_unnormalized(one, one.observe(values)) - log_label_probabilities(one, piece).select(1, 0);
@@ -190,7 +198,7 @@ at::Tensor PyModel::free_energy(const at::Tensor& rows) const {
 }
 
 at::Tensor PyModel::pseudo_likelihood(const at::Tensor& rows, std::uint64_t seed) const {
-  const BoltzmannMachine& one = machine();
+  const BoltzmannMachine one = machine().to(at::kDouble);
   const Key key = Key(seed).fold_in(0x5C0E);
   at::Tensor result = at::empty({rows.size(0)}, at::kDouble);
   const std::int64_t parts = count_parts(one);
@@ -201,7 +209,7 @@ at::Tensor PyModel::pseudo_likelihood(const at::Tensor& rows, std::uint64_t seed
       chosen.data_ptr<std::int64_t>()[i] =
           static_cast<std::int64_t>(digest(piece[i], key) % static_cast<std::uint64_t>(parts));
     result.narrow(0, first, piece.size(0))
-        .copy_(unit_conditionals(one, piece, chosen, log_f).mul_(static_cast<double>(parts)));
+        .copy_(unit_conditionals(one, piece.to(at::kDouble), chosen, log_f).mul_(static_cast<double>(parts)));
   });
   return result;
 }

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "harmonium/core/named_tensors.h"
-#include "harmonium/training/files/model_file.h"
+#include "harmonium/families/machine_file.h"
 
 namespace harmonium::python {
 
 class PyModel {
  public:
-  explicit PyModel(StackModel model);
+  explicit PyModel(TrainedStack model);
 
   static PyModel load(const std::string& path);
   static PyModel decode(std::string_view bytes);
@@ -23,7 +23,7 @@ class PyModel {
   void save(const std::string& path) const;
   [[nodiscard]] std::string encode() const;
 
-  [[nodiscard]] const StackModel& get() const { return model_; }
+  [[nodiscard]] const TrainedStack& get() const { return model_; }
   [[nodiscard]] bool is_stack() const;
   [[nodiscard]] const std::string& kind() const { return model_.kind; }
   [[nodiscard]] std::int64_t visible_width() const;
@@ -52,7 +52,7 @@ class PyModel {
  private:
   [[nodiscard]] const BoltzmannMachine& machine() const;  // the only one; fails for stacks
 
-  StackModel model_;
+  TrainedStack model_;
 };
 
 // Rows of any type as floats, and only so many at once.

@@ -223,7 +223,7 @@ void add_judging(py::module_& module) {
       [](const PyModel& model, const Table& rows, double scale, const std::optional<Table>& labels,
          const std::string& binarize, const py::dict& options, int threads, const py::object& show,
          const py::object& say) {
-        const cli::EstimationOptions how = estimation_from(options);
+        const EstimationOptions how = estimation_from(options);
         const JudgeHooks hooks = judge_hooks(threads, show, say);
         const Dataset data =
             make_dataset("X", rows.tensor, scale, labels ? std::optional(labels->tensor) : std::nullopt, std::nullopt);
@@ -246,7 +246,7 @@ void add_judging(py::module_& module) {
   module.def(
       "log_z",
       [](const PyModel& model, const py::dict& options, int threads, const py::object& show, const py::object& say) {
-        const cli::EstimationOptions how = estimation_from(options);
+        const EstimationOptions how = estimation_from(options);
         const JudgeHooks hooks = judge_hooks(threads, show, say);
         Estimate found;
         {

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "harmonium/core/format.h"
+#include "harmonium/core/error.h"
 
 namespace harmonium::python {
 
@@ -28,7 +28,7 @@ py::list run_options() {
   py::list options;
   const RunConfig defaults;
   RunConfig::visit(defaults, [&](const char* name, const auto& field, const char* help) {
-    options.append(py::make_tuple(name, field, help));
+    options.append(py::make_tuple(name, field, plain_options(help)));
   });
   return options;
 }

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "harmonium/training/run_config.h"
+#include "harmonium/families/run_config.h"
 
 namespace harmonium::python {
 

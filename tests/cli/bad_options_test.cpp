@@ -12,9 +12,9 @@ class BadOption : public Tool {
  protected:
   void SetUp() override { write_bytes(folder / "run/config.toml", "data = \"digits\"\n"); }
   void train_refuses(const Arguments& flags, const std::vector<std::string>& parts) const {
-    refuses(Arguments{"train", "--out", "run", "--overwrite"} +
-                with_defaults(flags, {{"--limit", "50"}, {"--updates", "3"}, {"--hidden", "3"}}),
-            parts);
+    std::vector<std::pair<std::string, std::string>> defaults = {{"--limit", "50"}, {"--updates", "3"}};
+    if (std::ranges::find(flags, "--model") == flags.end()) defaults.emplace_back("--hidden", "3");
+    refuses(Arguments{"train", "--out", "run", "--overwrite"} + with_defaults(flags, defaults), parts);
   }
 };
 
@@ -31,18 +31,18 @@ TEST_F(BadOption, OfHiddenUnitsIsNamed) {
 }
 
 TEST_F(BadOption, OfDeepLayersIsNamed) {
-  const Arguments deep = {"--model", "dbm", "--hidden", "none"};
+  const Arguments deep = {"--model", "dbm"};
   train_refuses(deep, {"--layers", "100,50"});
   train_refuses(deep + Arguments{"--layers", "10,,5"}, {"--layers 10,,5"});
   train_refuses(deep + Arguments{"--layers", "10,abc"}, {"--layers 10,abc", "bernoulli:N"});
-  train_refuses({"--model", "dbm", "--layers", "10,5"}, {"--hidden 3", "--layers"});
-  train_refuses({"--layers", "10,5"}, {"--layers 10,5", "rbm", "--model dbm"});
+  train_refuses({"--model", "dbm", "--layers", "10,5", "--hidden", "3"}, {"--hidden", "--model dbm", "--layers"});
+  train_refuses({"--layers", "10,5"}, {"--layers", "--model rbm", "dbm"});
   train_refuses(deep + Arguments{"--layers", "10,5", "--labels", "middle"}, {"--labels middle", "top"});
-  train_refuses({"--labels", "top"}, {"--labels top", "rbm", "classification_rbm"});
+  train_refuses({"--labels", "top"}, {"--labels", "--model rbm", "dbm"});
   train_refuses({"--mean-field-steps", "-1"}, {"--mean-field-steps", "-1"});
-  train_refuses({"--mean-field-steps", "1", "--gradient", "cd"}, {"--mean-field-steps 1", "cd", "pcd"});
-  train_refuses({"--mean-field-steps", "1", "--model", "mrf", "--hidden", "none"}, {"--mean-field-steps 1", "mrf"});
-  train_refuses({"--pretrain", "rbm"}, {"--pretrain rbm", "--model dbm"});
+  train_refuses({"--mean-field-steps", "1", "--gradient", "cd"}, {"--mean-field-steps", "cd", "pcd"});
+  train_refuses({"--mean-field-steps", "1", "--model", "mrf"}, {"--mean-field-steps 1", "mrf"});
+  train_refuses({"--pretrain", "rbm"}, {"--pretrain", "--model rbm", "dbm"});
   train_refuses(deep + Arguments{"--layers", "10", "--pretrain", "rbm"}, {"two hidden layers"});
   train_refuses(deep + Arguments{"--layers", "10,abc", "--pretrain", "rbm"}, {"--layers 10,abc", "'abc'"});
   train_refuses(deep + Arguments{"--layers", "10,softmax:2x3", "--pretrain", "rbm"}, {"softmax:2x3", "binary"});
@@ -69,7 +69,7 @@ TEST_F(BadOption, ThatNamesNothingKnownIsAnsweredWithWhatThereIs) {
   train_refuses({"--optimizer", "adam"}, {"optimizer 'adam'", "centering", "sgd"});
   train_refuses({"--gradient", "tap"}, {"gradient 'tap'", "pcd", "cd", "exact"});
   train_refuses({"--schedule", "cosine"}, {"schedule 'cosine'", "constant", "linear"});
-  train_refuses({"--model", "vae"}, {"model 'vae'", "rbm", "classification_rbm"});
+  train_refuses({"--model", "vea"}, {"model 'vea'", "rbm", "classification_rbm"});
   train_refuses({"--visible", "poisson"}, {"'poisson'", "bernoulli", "gaussian"});
   train_refuses({"--visible", "bernoulli:9"}, {"--visible bernoulli:9", "64"});
 }

@@ -110,7 +110,7 @@ TEST_F(Classify, IsWhatAnExperimentMeasures) {
 }
 
 TEST_F(Classify, ObjectivesAboutLabelsNeedLabels) {
-  refuses(small_run("run", {"--objective", "discriminative"}), {"--objective discriminative", "classification_rbm"});
+  refuses(small_run("run", {"--objective", "discriminative"}), {"--objective", "--model rbm", "classification_rbm"});
   const Arguments labelled = {"--model", "classification_rbm"};
   refuses(small_run("run", labelled + Arguments{"--objective", "both"}), {"both", "hybrid"});
   refuses(small_run("run", labelled + Arguments{"--objective", "discriminative", "--optimizer", "fang"}),

@@ -96,8 +96,8 @@ TEST_F(DocumentCodes, AreRefusedWhatNeedsLengths) {
   refuses({"train", "--data", "corpus", "--model", "autoencoder", "--layers", "5", "--loss", "squared"},
           {"--loss squared", "multinomial"});
   train("run", {"--hidden", "3", "--updates", "10"});
-  refuses({"evaluate", "run", "--data", "corpus:test"}, {"number of words", "retrieve"});
-  refuses({"sample", "run"}, {"lengths", "retrieve"});
+  refuses({"evaluate", "run", "--data", "corpus:test"}, {"length of a document", "retrieve"});
+  refuses({"sample", "run"}, {"length of a document", "retrieve"});
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ TEST_F(Evaluate, JudgesAJointModelByDataAndLabels) {
 class EvaluateDeep : public Evaluate {
  protected:
   void train(const std::string& out, const std::string& layers) const {
-    succeed(small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", layers, "--updates", "20"}));
+    succeed(small_run(out, {"--model", "dbm", "--layers", layers, "--updates", "20"}));
   }
 };
 

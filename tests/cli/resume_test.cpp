@@ -74,13 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},
         Variant{"HybridObjective",
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
-        Variant{"DeepMachine", {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--optimizer", "fang"}},
-        Variant{"DeepMachineByMeans",
-                {"--model", "dbm", "--hidden", "none", "--layers", "6,4", "--mean-field-steps", "1"}},
-        Variant{"Classifier", {"--model", "mlp", "--hidden", "none", "--layers", "9,7", "--dropout", "0.3"}},
-        Variant{"Autoencoder",
-                {"--model", "autoencoder", "--hidden", "none", "--layers", "9,3", "--optimizer", "sgd", "--momentum",
-                 "0.9", "--keep", "last"}},
+        Variant{"DeepMachine", {"--model", "dbm", "--layers", "6,4", "--optimizer", "fang"}},
+        Variant{"DeepMachineByMeans", {"--model", "dbm", "--layers", "6,4", "--mean-field-steps", "1"}},
+        Variant{"Classifier", {"--model", "mlp", "--layers", "9,7", "--dropout", "0.3"}},
+        Variant{
+            "Autoencoder",
+            {"--model", "autoencoder", "--layers", "9,3", "--optimizer", "sgd", "--momentum", "0.9", "--keep", "last"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",
@@ -93,8 +92,8 @@ class ResumePretrained : public Resume {
  protected:
   // So many updates of each of three RBMs, which are counted together, come before the 60 of the deep machine.
   [[nodiscard]] static Arguments pretrained_run(const std::string& out, const std::string& updates) {
-    return small_run(out, {"--model", "dbm", "--hidden", "none", "--layers", "6,5,4", "--pretrain", "rbm",
-                           "--pretrain-updates", updates, "--labels", "top", "--keep", "best"});
+    return small_run(out, {"--model", "dbm", "--layers", "6,5,4", "--pretrain", "rbm", "--pretrain-updates", updates,
+                           "--labels", "top", "--keep", "best"});
   }
 };
 

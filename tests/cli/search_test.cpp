@@ -133,7 +133,7 @@ TEST_F(Search, NamesWhatIsWrongInTheFile) {
       {range, "seed = [1, 2]", {"line 17, 'seed'", "cannot be searched"}},
       {range, "sweeps = [1, 2]", {"'rate_bias = \"rate_weights\"'", "not searched"}},
       {"tests = 2", "test_runs = 2", {"line 12, 'test_runs'", "no such entry of [search]"}},
-      {"tests = 2", "score = \"error\"", {"needs model = \"classification_rbm\""}},
+      {"tests = 2", "score = \"error\"", {"needs a model that knows classes"}},
       {"limit = 100", "valid = \"none\"", {"validation data", "valid ="}},
       {range, "gradient = [\"pdc\"]\nrate_weights = [0.1, 0.2]", {"pdc"}},
   };

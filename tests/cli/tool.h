@@ -135,13 +135,15 @@ class Tool : public ::testing::Test {
 
   // A small run on the digits that takes a fraction of a second; `more` adds flags or gives others' values anew.
   [[nodiscard]] static Arguments small_run(const std::string& out, const Arguments& more = {}) {
-    return Arguments{"train", "--out", out} + with_defaults(more, {{"--data", "digits"},
-                                                                   {"--limit", "200"},
-                                                                   {"--hidden", "8"},
-                                                                   {"--updates", "60"},
-                                                                   {"--batch", "20"},
-                                                                   {"--log-every", "5"},
-                                                                   {"--checkpoint-every", "7"}});
+    std::vector<std::pair<std::string, std::string>> defaults = {{"--data", "digits"}, {"--limit", "200"},
+                                                                 {"--updates", "60"},  {"--batch", "20"},
+                                                                 {"--log-every", "5"}, {"--checkpoint-every", "7"}};
+    // Models with several hidden layers, or none, have another option for them.
+    const auto model = std::ranges::find(more, "--model");
+    const std::string name = model == more.end() ? "rbm" : *(model + 1);
+    if (name == "rbm" || name == "classification_rbm" || name == "semi_restricted" || name == "nade")
+      defaults.emplace_back("--hidden", "8");
+    return Arguments{"train", "--out", out} + with_defaults(more, defaults);
   }
 
   // A flag may be given once only, so defaults step aside.

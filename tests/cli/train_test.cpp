@@ -31,8 +31,8 @@ TEST_F(Train, LogsMetricsFromTheStartToTheLastUpdate) {
 }
 
 TEST_F(Train, SaysWhereUpperLayersSayNothing) {
-  const Arguments deep = {"--model", "dbm", "--hidden", "none", "--layers", "8,6"};
-  const std::string warning = "% of the units above the first hidden layer tell rows apart";
+  const Arguments deep = {"--model", "dbm", "--layers", "8,6"};
+  const std::string warning = "% of the units above the first hidden layer are active";
   EXPECT_NE(succeed(small_run("asleep", deep)).err.find("0 " + warning), std::string::npos);
   EXPECT_NE(read_bytes(folder / "asleep/metrics.jsonl").find("\"awake_units\":0.0"), std::string::npos);
   const Outcome awake = succeed(

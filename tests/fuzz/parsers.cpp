@@ -61,8 +61,8 @@ void fuzz_npz(std::string_view bytes) {
 }
 
 // The parts of a sparse matrix without the archive around them, whose checksums mutations would break: byte 0 names the
-// format, bytes 1 and 2 how many of the numbers that follow (four bytes each, after two for the shape) are the first and
-// the second kind of places; what is left are the values.
+// format, bytes 1 and 2 how many of the numbers that follow (four bytes each, after two for the shape) are the first
+// and the second kind of places; what is left are the values.
 void fuzz_sparse(std::string_view bytes) {
   if (bytes.size() < 11) return;
   constexpr const char* formats[] = {"csr", "csc", "coo", "bsr"};

@@ -1,6 +1,6 @@
 // Included before everything else in a fuzz build. In C++20 the members of libstdc++'s vector are constexpr, and clang
-// (14 at least) instantiates constexpr functions eagerly: also those of std::vector<c10::IValue> where LibTorch 1.13 has
-// only declared IValue. GCC does not. Without the constexpr, clang waits as well.
+// (14 at least) instantiates constexpr functions eagerly: also those of std::vector<c10::IValue> where LibTorch 1.13
+// has only declared IValue. GCC does not. Without the constexpr, clang waits as well.
 #pragma once
 
 #include <iterator>

@@ -4,7 +4,7 @@
 
 #include "harmonium/geometry/identity.h"
 #include "harmonium/gradients/exact_gradient.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "tests/geometry/support.h"

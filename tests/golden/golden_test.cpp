@@ -243,7 +243,10 @@ TEST_P(OldRun, AnswersAsItDid) {
     for (const std::string& word : command) name += (name.empty() ? "" : " ") + word;
     SCOPED_TRACE(name);
     // Numbers of a question are about a model that is there: no draw of its training is in them.
-    Comparison found(same_machine(), /*sampled=*/false);
+    // Codes come from the machine itself since models have one face, no longer from a net unrolled from it: the same
+    // formula, rounded elsewhere.
+    const bool rounded_alike = command[0] != "encode" && command[0] != "reconstruct";
+    Comparison found(same_machine() && rounded_alike, /*sampled=*/false);
     found.compare_json("answer", question["answer"], without_seconds(json(command + Arguments{"--threads", "1"})));
     if (question.contains("codes")) {
       ordered_json codes = ordered_json::array();

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 

@@ -7,7 +7,7 @@
 #include "harmonium/gradients/exact_gradient.h"
 #include "harmonium/gradients/fpcd.h"
 #include "harmonium/gradients/hybrid.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 

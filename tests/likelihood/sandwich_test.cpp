@@ -22,14 +22,14 @@ TEST(Verdict, TrustsTwoThatAgree) {
 
 TEST(Verdict, SaysByHowMuchTwoDifferAndWhatToDo) {
   const std::string words = verdict(between(900, 944), 815.5, 0.5);
-  expect_mentions(words, {"they differ by 44 nats", "AIS is overestimating", "−128.5", "−84.5", "Raise --betas"});
+  expect_mentions(words, {"they differ by 44 nats", "AIS is overestimating", "−128.5", "−84.5", "more β"});
   EXPECT_LT(words.find("−128.5"), words.find("−84.5")) << "the lower first";
   const std::string log_z = verdict(between(900, 944), std::nullopt, 0.5);
   expect_mentions(log_z, {"44 nats", "between 900.0 and 944.0"});
 }
 
 TEST(Verdict, KnowsNoiseFromDisagreement) {
-  expect_mentions(verdict(between(100, 101, 3), 50, 0.5), {"noise of 4.2 nats", "−50", "--chains"});
+  expect_mentions(verdict(between(100, 101, 3), 50, 0.5), {"noise of 4.2 nats", "−50", "chains"});
   expect_mentions(verdict(between(101, 100, 3), 50, 0.5), {"agree within their noise"});
   // However near each other by chance: no closer than the noise.
   expect_mentions(verdict(between(100, 100.1, 3), 50, 0.5), {"noise of 4.2 nats"});
@@ -37,7 +37,7 @@ TEST(Verdict, KnowsNoiseFromDisagreement) {
 }
 
 TEST(Verdict, NamesAContradiction) {
-  expect_mentions(verdict(between(104, 100), 50, 0.5), {"contradict", "4.0 nats", "--chains"});
+  expect_mentions(verdict(between(104, 100), 50, 0.5), {"contradict", "4.0 nats", "chains"});
 }
 
 TEST(Verdict, OfThreeNamesModesThatTheDataDoNotKnow) {
@@ -63,9 +63,9 @@ TEST(Warning, SpeaksWhereTheWeightsAreBadOnly) {
   estimate.pareto_k = 0.4;
   EXPECT_EQ(warning(estimate), "");
   estimate.pareto_k = 0.9;
-  expect_mentions(warning(estimate), {"Pareto k = 0.90", "--betas"});
+  expect_mentions(warning(estimate), {"Pareto k = 0.90", "more β"});
   estimate.effective_samples = 4.2;
-  expect_mentions(warning(estimate), {"4.2 of 100", "likelihood too high", "--betas"});
+  expect_mentions(warning(estimate), {"4.2 of 100", "likelihood too high", "more β"});
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include "harmonium/kernels/random.h"
 #include "tests/support/belief_net.h"
 #include "tests/support/statistics.h"
+#include "tests/support/vae.h"
 
 namespace harmonium {
 namespace {
 
+using support::all_rows;
 using support::expect_close;
 
 Nade random_nade(std::int64_t inputs, std::int64_t hidden, const std::string& order = "raster", double scale = 1) {
@@ -23,7 +25,6 @@ Nade random_nade(std::int64_t inputs, std::int64_t hidden, const std::string& or
 
 at::Tensor gray_rows(std::int64_t rows, std::int64_t inputs) { return uniform(Key(5), {rows, inputs}, at::kDouble); }
 at::Tensor binary_rows(std::int64_t rows, std::int64_t inputs) { return gray_rows(rows, inputs).round(); }
-at::Tensor all_rows(std::int64_t inputs) { return support::to_rows(support::all_bits(inputs)); }
 
 NadeTensors tensors_of(const Nade& nade) {  // of a net in raster order
   const Moments& p = nade.parameters();

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "harmonium/core/error.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
@@ -58,8 +58,7 @@ class ReplicatedSoftmax : public testing::Test {
     return total / static_cast<double>(documents.size(0));
   }
 
-  BoltzmannMachine machine =
-      support::randomized(make_rbm("counts:3", "bernoulli:2", at::kDouble), 17, 0.8);
+  BoltzmannMachine machine = support::randomized(make_rbm("counts:3", "bernoulli:2", at::kDouble), 17, 0.8);
   const at::Tensor documents = to_tensor({{2.0, 0.0, 1.0}, {0.0, 1.0, 0.0}, {1.0, 1.0, 2.0}});
 };
 
@@ -124,8 +123,7 @@ TEST_F(ReplicatedSoftmax, KeepsItsDistributionUnderGibbsSampling) {
   constexpr std::int64_t rows = 60'000, length = 3;
   const Joint all = all_documents(length);
   const at::Tensor p = at::softmax(potential(machine.parameters(), all), 0);
-  const at::Tensor start =
-      at::searchsorted(p.cumsum(0), uniform(Key(3), {rows}, at::kDouble)).clamp_max(p.size(0) - 1);
+  const at::Tensor start = at::searchsorted(p.cumsum(0), uniform(Key(3), {rows}, at::kDouble)).clamp_max(p.size(0) - 1);
   State state = machine.observe({all.words.index_select(0, start)});
   state.layers[1] = all.hidden.index_select(0, start);
   gibbs(machine, state, Key(4), 2);

@@ -19,7 +19,7 @@ Evaluation judged(std::int64_t updates, double value, const std::string& data = 
   evaluation.data = data;
   evaluation.n = n;
   evaluation.binarization = binarization;
-  evaluation.log_z.method = "ais";
+  evaluation.log_z = Estimate{.method = "ais", .effective_samples = std::nullopt};
   evaluation.log_likelihood = Estimate{
       .value = value, .low = value - 0.1, .high = value + 0.2, .method = "ais", .effective_samples = std::nullopt};
   return evaluation;
@@ -144,8 +144,8 @@ TEST(Comparison, TakesTheExactAnswerOfTwoAndPlacesTheFinalModelOfAnOldRun) {
   const std::filesystem::path path = folder / "run";
   std::filesystem::create_directory(path);
   Evaluation exact = judged(0, -20), annealed = judged(0, -19);
-  exact.log_z.kind = EstimateKind::exact;
-  exact.log_z.method = "exact";
+  exact.log_z->kind = EstimateKind::exact;
+  exact.log_z->method = "exact";
   record_evaluations(path, {exact, annealed});
   MetricsLog(path / "metrics.jsonl").append({.update = 500, .seconds = 2.5, .values = {}});
   const ComparedRun run = compared_run(path, "run");

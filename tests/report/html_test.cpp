@@ -1,4 +1,5 @@
 #include "harmonium/report/html.h"
+#include "harmonium/core/number_text.h"
 
 #include <gtest/gtest.h>
 

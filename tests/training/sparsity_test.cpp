@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harmonium/data/bars_and_stripes.h"
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "harmonium/training/make_training.h"
 #include "tests/support/machines.h"
 

@@ -61,7 +61,7 @@ TEST(Training, SaysWhatToUseInsteadWhereAnOptimizerHasNothingToLookAt) {
           make_training(machine, BatchStream(data, {.batch = 16}, Key(2)), make_negative_phase(gradient, {}),
                         make_metric("fang", machine.topology(), machine.parameters()), {}, {});
     });
-    support::expect_mentions(message, {"--optimizer fang", "--gradient " + gradient, "--optimizer centering"});
+    support::expect_mentions(message, {"optimizer fang", "gradient " + gradient, "optimizer centering"});
   }
 }
 
@@ -174,7 +174,7 @@ TEST(Training, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
     const std::string message = failure.what();
     EXPECT_NE(message.find("update 10"), std::string::npos) << message;
     EXPECT_NE(message.find("bias"), std::string::npos) << message;
-    EXPECT_NE(message.find("--rate-weights"), std::string::npos) << message;
+    EXPECT_NE(message.find("rate_weights"), std::string::npos) << message;
   }
 }
 

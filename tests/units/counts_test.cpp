@@ -56,10 +56,8 @@ TEST_F(WordCounts, SumOverAllOrders) {
   expect_close(unit.mean(field, none), mean, 1e-12);
   const at::Tensor square = sum_over_orders([](const at::Tensor& x) { return x * x; }) / z;
   expect_close(unit.expected_square(field, none), square, 1e-12);
-  const at::Tensor products =
-      sum_over_orders([](const at::Tensor& x) { return x.unsqueeze(2) * x.unsqueeze(1); }) / z;
-  const at::Tensor covariance =
-      products.reshape({-1, vocabulary, vocabulary}) - mean.unsqueeze(2) * mean.unsqueeze(1);
+  const at::Tensor products = sum_over_orders([](const at::Tensor& x) { return x.unsqueeze(2) * x.unsqueeze(1); }) / z;
+  const at::Tensor covariance = products.reshape({-1, vocabulary, vocabulary}) - mean.unsqueeze(2) * mean.unsqueeze(1);
   expect_close(unit.conditional_covariance(field, none, {}), covariance.mean(0), 1e-11);
   const at::Tensor weights = at::softmax(normal(Key(72), {5}, at::kDouble), 0);
   expect_close(unit.conditional_covariance(field, none, weights), (covariance * weights.reshape({-1, 1, 1})).sum(0),
@@ -83,7 +81,9 @@ TEST_F(WordCounts, HaveAModeOfTheMostProbableCounts) {
     // Orders with the same counts are added up.
     std::map<std::vector<double>, double> weight;
     const at::Tensor orders = all_orders(vocabulary, lengths[row]);
-    const auto key = [](const at::Tensor& x) { return std::vector<double>(x.data_ptr<double>(), x.data_ptr<double>() + x.numel()); };
+    const auto key = [](const at::Tensor& x) {
+      return std::vector<double>(x.data_ptr<double>(), x.data_ptr<double>() + x.numel());
+    };
     for (std::int64_t i = 0; i < orders.size(0); ++i)
       weight[key(orders[i].contiguous())] += std::exp(orders[i].dot(words[r]).item<double>());
     double best = 0;

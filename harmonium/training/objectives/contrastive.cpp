@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harmonium/gradients/positive_phase.h"
+#include "harmonium/inference/data_moments.h"
 #include "harmonium/training/objectives/phase_statistics.h"
 
 namespace harmonium {

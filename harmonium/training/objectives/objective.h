@@ -53,7 +53,7 @@ class Objective {
   // Numbers about the updates since the last call that nobody else knows, such as a mean loss.
   [[nodiscard]] virtual std::map<std::string, double> take_measurements() { return {}; }
   // What to try where training diverges.
-  [[nodiscard]] virtual std::string advice() const { return "Lower --rate-weights and --rate-bias (halve them)"; }
+  [[nodiscard]] virtual std::string advice() const { return "Lower @rate_weights and @rate_bias (halve them)"; }
 
   // Names stand beside those of Training in one checkpoint, and restore() is given all of it.
   [[nodiscard]] virtual NamedTensors state() const { return {}; }

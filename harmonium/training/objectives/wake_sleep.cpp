@@ -10,7 +10,7 @@ WakeSleep::WakeSleep(const BeliefNet& net, std::unique_ptr<NegativePhase> top_ph
           "up–down trains ways up and down between hidden layers, and a belief net of one machine has none; it is "
           "trained as an RBM");
   require(top_phase_->has_particles(),
-          "up–down dreams from chains of the top machine, and --gradient {} has none; use cd or pcd",
+          "up–down dreams from chains of the top machine, and @gradient {} has none; use cd or pcd",
           top_phase_->name());
 }
 

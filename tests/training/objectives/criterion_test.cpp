@@ -98,7 +98,7 @@ TEST(Criterion, StopsWithUpdateTensorAndAdviceWhenParametersExplode) {
     while (!run.finished()) run.step();
     FAIL() << "training went on";
   } catch (const RunFailure& failure) {
-    support::expect_mentions(failure.what(), {"update 10", "layer1", "--rate-weights"});
+    support::expect_mentions(failure.what(), {"update 10", "layer1", "rate_weights"});
   }
 }
 
@@ -141,7 +141,7 @@ TEST(Criterion, RefusesAnOptimizerThatLooksAtAMachine) {
                                  make_metric("fang", machine.topology(), machine.parameters()),
                                  BatchStream(random_bits(20, 6), {.batch = 4}, Key(2)), {}, {});
                            }),
-                           {"--optimizer fang", "adam or sgd"});
+                           {"optimizer fang", "adam or sgd"});
 }
 
 }  // namespace

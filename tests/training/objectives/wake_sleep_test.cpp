@@ -108,7 +108,7 @@ TEST(WakeSleep, SaysWhereItDiverges) {
     while (!tuning.finished()) tuning.step();
     ADD_FAILURE() << "it did not diverge";
   } catch (const RunFailure& failure) {
-    support::expect_mentions(failure.what(), {"update 10", "machine1/", "--rate-weights"});
+    support::expect_mentions(failure.what(), {"update 10", "machine1/", "rate_weights"});
   }
 }
 

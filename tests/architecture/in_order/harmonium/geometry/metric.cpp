@@ -3,4 +3,4 @@
 #include <vector>
 
 #include "harmonium/core/key.h"
-#include "harmonium/units/unit.h"
+#include "harmonium/kernels/random.h"

@@ -1,4 +1,4 @@
-#include "harmonium/units/unit.h"
+#include "harmonium/gradients/cd.h"  // offence
 #include "harmonium/models/machine.h"  // offence
 #include "harmonium/samplers/gibbs.h"  // offence
-#include "harmonium/gradients/cd.h"  // offence
+#include "harmonium/units/unit.h"  // offence

@@ -1,0 +1,82 @@
+// A family of models as a plug-in: its name and help, its options, and the functions that make, train and read a model.
+// families/registry.cpp lists all of them; nothing outside this room asks for a family by its name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harmonium/families/model.h"
+#include "harmonium/families/run_config.h"
+#include "harmonium/families/run_data.h"
+#include "harmonium/families/trainee.h"
+
+namespace harmonium {
+
+struct ModelHeader;
+struct TensorFile;
+
+// Runs of their own before the model's: pretraining, and the machines of a stack.
+struct Stages {
+  std::size_t count = 0;
+  std::function<std::string(std::size_t stage)> place;  // sub-folder of the run: "pretraining/layer-1"
+  std::function<RunConfig(std::size_t stage)> config;   // resolved
+  // What the model of a stage makes of the data it has learnt: the data of the next.
+  std::function<RunData(const Model& model, const RunData& seen)> encode;
+  RunData data;              // of the first stage
+  std::int64_t updates = 0;  // of each stage
+  std::string done = {};     // a sentence for a person when all are trained
+};
+
+// What a stage or several have left, from the first.
+using StageModels = std::vector<std::unique_ptr<Model>>;
+
+struct Family {
+  std::string name, title;  // "rbm", "RBM"
+  std::string help;         // a line for --model
+  std::string example;      // a command line that trains one
+  // Options of RunConfig that apply; all others are refused, naming families that have them.
+  std::vector<std::string> options;
+  OwnOptions own = {};  // and those of its own
+  [[nodiscard]] bool has(const std::string& option) const;
+
+  // Replaces every "auto" and zero that is left by what it stands for, and fails where options contradict each other.
+  // The data are open, common options are resolved.
+  void (*resolve)(RunConfig& config, RunData& data);
+  // Before the first update. With stages: after them.
+  std::unique_ptr<Model> (*make)(const RunConfig& config, const RunData& data, const StageModels& stages);
+  // Null where stages are all there is.
+  std::unique_ptr<Trainee> (*train)(const RunConfig& config, const RunData& data, const Model& start);
+  // From a file. Null where `structure` of the header is another's.
+  std::unique_ptr<Model> (*read)(const ModelHeader& header, const TensorFile& file, const std::string& where);
+  // Fails where the configuration asks for something that makes no sense or would take too long, so that a mistake
+  // shows before anything is written. May be null: then making and preparing to train is the check.
+  void (*check)(const RunConfig& config, const RunData& data) = nullptr;
+  // Nothing where there are none for this configuration. May be null.
+  std::optional<Stages> (*stages)(const RunConfig& config, const RunData& data) = nullptr;
+  // Multiplications in one update, roughly: what decides whether threads are worth their while.
+  double (*products)(const RunConfig& config);
+  // Whether the model before its first update is kept in the run folder, so that a run can be taken up without what it
+  // came from. May be null: never.
+  bool (*keeps_start)(const RunConfig& config) = nullptr;
+  // "bernoulli:64 – 100; pcd": what is trained, in one line. May be null: the options layers or hidden say it.
+  std::string (*words)(const RunConfig& config) = nullptr;
+  [[nodiscard]] std::string in_words(const RunConfig& config) const;
+  bool (*labelled)(const RunConfig& config) = nullptr;  // whether models know classes; null: never
+  [[nodiscard]] bool knows_classes(const RunConfig& config) const { return labelled != nullptr && labelled(config); }
+  bool word_counts = false;  // takes rows of word counts
+  bool binarizes = true;     // gray values become bits by default
+  bool keeps_best = false;   // by validation data, by default
+};
+
+// Readers that several families share.
+[[nodiscard]] std::unique_ptr<Model> read_machine_model(const ModelHeader& header, const TensorFile& file,
+                                                        const std::string& where);
+[[nodiscard]] std::unique_ptr<Model> read_belief_net_model(const ModelHeader& header, const TensorFile& file,
+                                                           const std::string& where);
+[[nodiscard]] std::unique_ptr<Model> read_net_model(const ModelHeader& header, const TensorFile& file,
+                                                    const std::string& where);
+
+}  // namespace harmonium

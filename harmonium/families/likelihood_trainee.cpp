@@ -1,0 +1,137 @@
+#include "harmonium/families/likelihood_trainee.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
+#include "harmonium/families/machine_training.h"
+
+namespace harmonium {
+
+namespace {
+
+Training make_training(std::unique_ptr<Objective> objective, const RunConfig& config, const RunData& data) {
+  const Key key(config.seed);
+  auto optimizer = make_optimizer(config.optimizer, objective->groups(), objective->parameters());
+  const at::Device device = objective->parameters().entries().front().second.device();
+  BatchStream batches(data.train, {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink},
+                      key.fold_in(run_streams::batches), device);
+  return {std::move(objective), std::move(optimizer), std::move(batches), step_options(config),
+          TrainingOptions{.updates = config.updates,
+                          .averaging = config.averaging,
+                          .seed = key.fold_in(run_streams::updates).bits(),
+                          .patience = config.patience}};
+}
+
+class LikelihoodTrainee final : public Trainee {
+ public:
+  LikelihoodTrainee(std::unique_ptr<Objective> objective, const RunConfig& config, const RunData& data,
+                    LikelihoodHooks hooks)
+      : Trainee(make_training(std::move(objective), config, data)),
+        hooks_(std::move(hooks)),
+        chooses_(config.keep == "best"),
+        valid_(data.valid.rows() > 0 ? config.valid : "") {
+    constexpr std::int64_t most_rows = 1000;
+    const Dataset& watched = data.valid.rows() > 0 ? data.valid : data.train;
+    watched_ =
+        binarize(watched.first(most_rows), data.binarization, Key(config.seed).fold_in(run_streams::monitor).bits())
+            .to_float();
+  }
+
+  [[nodiscard]] std::map<std::string, double> measure() override {
+    std::map<std::string, double> metrics = training_.take_measurements();
+    const double mean = hooks_.mean(training_.averaged(), watched_);
+    metrics[valid_.empty() ? "watched_log_likelihood" : "validation_log_likelihood"] = mean;
+    if (chooses_) training_.observe_error(-mean);
+    return metrics;
+  }
+
+  [[nodiscard]] std::unique_ptr<Model> model(const Training::Kept& of) const override {
+    std::unique_ptr<Model> result = hooks_.model(of.parameters);
+    result->info().notes["updates"] = std::to_string(of.update);
+    if (!training_.best().empty()) result->info().notes["chosen_by"] = valid_;
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
+    if (training_.best().empty() || kept.update == update()) return {};
+    return {format("kept the model of update {}: {:.3f} nats on {} validation rows", kept.update,
+                   -training_.best().error(), watched_.size(0))};
+  }
+
+ private:
+  LikelihoodHooks hooks_;
+  bool chooses_;
+  std::string valid_;
+  at::Tensor watched_;
+};
+
+}  // namespace
+
+void resolve_likelihood(RunConfig& config, double adam_rate) {
+  if (config.optimizer == "auto") config.optimizer = "adam";
+  require(config.optimizer == "adam" || config.optimizer == "sgd",
+          "@optimizer {}: this model is trained by adam or sgd (with @momentum)", config.optimizer);
+  constexpr double sgd_rate = 0.01;
+  if (config.rate_weights == 0) config.rate_weights = config.optimizer == "adam" ? adam_rate : sgd_rate;
+  if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
+  require(config.patience == 0 || config.keep == "best",
+          "@patience stops where validation data get no better, and nothing is kept by them: add @valid, or @keep "
+          "best");
+}
+
+ModelInfo initial_info(const RunConfig& config, const RunData& data) {
+  return {.family = config.model,
+          .image = data.train.image,
+          .notes = {{"data", config.data},
+                    {"binarization", to_string(data.binarization)},
+                    {"optimizer", config.optimizer},
+                    {"seed", std::to_string(config.seed)}}};
+}
+
+void check_rows(const RunData& data, const Unit& visible) {
+  check_values(data.train, visible);
+  if (data.valid.rows() == 0) return;
+  require(data.valid.columns() == data.train.columns(), "validation data {} have {} columns, training data {} have {}",
+          data.valid.name, data.valid.columns(), data.train.name, data.train.columns());
+  check_values(data.valid, visible);
+}
+
+std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objective, const RunConfig& config,
+                                             const RunData& data, LikelihoodHooks hooks) {
+  require(config.keep != "best" || data.valid.rows() > 0,
+          "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
+          "some aside (such as mnist:fit)");
+  return std::make_unique<LikelihoodTrainee>(std::move(objective), config, data, std::move(hooks));
+}
+
+Evaluation judge_by_rows(const TestData& test, const Unit& visible,
+                         const std::function<Estimate(const at::Tensor& rows)>& rows_mean) {
+  Evaluation evaluation;
+  evaluation.data = test.spec;
+  evaluation.n = test.rows.rows();
+  evaluation.binarization = test.binarization;
+  evaluation.draws = test.draws;
+  double sum = 0, squares = 0, low = 0, high = 0;
+  for (int draw = 0; draw < test.draws; ++draw) {
+    const at::Tensor rows = test.draw(draw).to_float();
+    const std::string complaint = visible.complaint(rows);
+    require(complaint.empty(), "{}: {}", test.spec, complaint);
+    const Estimate one = rows_mean(rows);
+    sum += one.value;
+    squares += one.value * one.value;
+    low += one.low;
+    high += one.high;
+    evaluation.log_likelihood = one;
+  }
+  const double n = test.draws;
+  evaluation.log_likelihood->value = sum / n;
+  evaluation.log_likelihood->low = low / n;
+  evaluation.log_likelihood->high = high / n;
+  if (test.draws > 1) evaluation.draw_spread = std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1)));
+  return evaluation;
+}
+
+}  // namespace harmonium

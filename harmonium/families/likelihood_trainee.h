@@ -1,0 +1,39 @@
+// Training a model that has a log-likelihood, or a bound on it, for every row: what normalized families share.
+//
+// Metrics are the mean of the batches (by the objective) and validation_log_likelihood, of at most 1000 validation rows
+// (else training rows), binarized once. With validation data the best model by that number is kept.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "harmonium/families/family.h"
+#include "harmonium/training/objectives/objective.h"
+
+namespace harmonium {
+
+// Options of families that are trained by Adam (or SGD) on a likelihood: rates, and who is kept.
+void resolve_likelihood(RunConfig& config, double adam_rate);
+
+// Notes of a model before its first update.
+[[nodiscard]] ModelInfo initial_info(const RunConfig& config, const RunData& data);
+
+// Fails where validation data have other columns, or a value is none that the units can have.
+void check_rows(const RunData& data, const Unit& visible);
+
+struct LikelihoodHooks {
+  // The mean over rows under these parameters.
+  std::function<double(const Moments& parameters, const at::Tensor& rows)> mean;
+  // The model under these parameters.
+  std::function<std::unique_ptr<Model>(const Moments& parameters)> model;
+};
+[[nodiscard]] std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objective,
+                                                           const RunConfig& config, const RunData& data,
+                                                           LikelihoodHooks hooks);
+
+// Averages exact (or bounded) log-likelihoods of all draws of a test set: `rows_mean` gives the mean of one.
+[[nodiscard]] Evaluation judge_by_rows(const TestData& test, const Unit& visible,
+                                       const std::function<Estimate(const at::Tensor& rows)>& rows_mean);
+
+}  // namespace harmonium

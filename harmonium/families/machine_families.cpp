@@ -1,0 +1,132 @@
+// Boltzmann machines with at most one hidden layer: rbm, classification_rbm, mrf, semi_restricted.
+#include "harmonium/core/error.h"
+#include "harmonium/families/machine_model.h"
+#include "harmonium/families/machine_training.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/option_groups.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/models/builders.h"
+
+namespace harmonium {
+
+namespace {
+
+namespace groups = option_groups;
+
+std::unique_ptr<Model> finish(BoltzmannMachine machine, const RunConfig& config, const RunData& data) {
+  return std::make_unique<MachineModel>(initialized_machine(std::move(machine), config, data));
+}
+
+void check_units(const RunConfig& config) {
+  check_unit("@visible", config.visible, config.visible);
+  check_unit("@hidden", config.hidden, unit_spec(config.hidden));
+}
+
+std::unique_ptr<Model> make_rbm_model(const RunConfig& config, const RunData& data, const StageModels&) {
+  check_units(config);
+  return finish(make_rbm(config.visible, unit_spec(config.hidden)), config, data);
+}
+
+std::unique_ptr<Model> make_classification_model(const RunConfig& config, const RunData& data, const StageModels&) {
+  check_units(config);
+  return finish(make_classification_rbm(config.visible, label_classes(config, data), unit_spec(config.hidden)), config,
+                data);
+}
+
+std::unique_ptr<Model> make_semi_restricted_model(const RunConfig& config, const RunData& data, const StageModels&) {
+  check_units(config);
+  return finish(make_semi_restricted(config.visible, unit_spec(config.hidden)), config, data);
+}
+
+std::unique_ptr<Model> make_mrf_model(const RunConfig& config, const RunData& data, const StageModels&) {
+  check_unit("@visible", config.visible, config.visible);
+  return finish(make_mrf(config.visible), config, data);
+}
+
+std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
+  check_machine(start.machine()->machine, config, data);
+  return train_machine(config, data, *start.machine());
+}
+
+double products_with(const RunConfig& config, double weights) {
+  return weights * static_cast<double>(config.batch + config.particles * config.sweeps);
+}
+double visible_width(const RunConfig& config) { return static_cast<double>(make_unit(config.visible)->width()); }
+double hidden_weights(const RunConfig& config) {
+  return visible_width(config) * static_cast<double>(make_unit(unit_spec(config.hidden))->width());
+}
+
+Family single_layer(const char* name, const char* title, const char* help, const char* example) {
+  return {.name = name,
+          .title = title,
+          .help = help,
+          .example = example,
+          .options = groups::joined({groups::common(),
+                                     groups::tracked(),
+                                     groups::contrastive(),
+                                     groups::metric(),
+                                     groups::sparsity(),
+                                     {"hidden"}}),
+          .resolve = resolve_machine,
+          .make = make_rbm_model,
+          .train = train,
+          .read = read_machine_model,
+          .products = [](const RunConfig& config) { return products_with(config, hidden_weights(config)); }};
+}
+
+}  // namespace
+
+std::unique_ptr<Model> read_machine_model(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  if (!header.structure.is_object() || !header.structure.contains("layers")) return nullptr;
+  return std::make_unique<MachineModel>(unpack_machine(file, where));
+}
+
+Family rbm_family() {
+  Family family = single_layer("rbm", "RBM", "restricted Boltzmann machine",
+                               "harmonium train --data digits --model rbm --hidden 100");
+  family.word_counts = true;
+  return family;
+}
+
+Family classification_rbm_family() {
+  Family family =
+      single_layer("classification_rbm", "Classification RBM", "RBM of data and label together",
+                   "harmonium train --data digits --model classification_rbm --hidden 100 --objective hybrid");
+  for (const char* each : {"objective", "generative_weight"}) family.options.emplace_back(each);
+  family.make = make_classification_model;
+  family.labelled = has_label_layer;
+  family.word_counts = true;
+  return family;
+}
+
+Family semi_restricted_family() {
+  Family family = single_layer("semi_restricted", "Semi-restricted Boltzmann machine",
+                               "RBM whose visible units are joined to each other, too",
+                               "harmonium train --data digits --model semi_restricted --hidden 50");
+  family.make = make_semi_restricted_model;
+  family.products = [](const RunConfig& config) {
+    return products_with(config, hidden_weights(config) + visible_width(config) * visible_width(config));
+  };
+  return family;
+}
+
+Family mrf_family() {
+  return {
+      .name = "mrf",
+      .title = "Markov random field",
+      .help = "no hidden units, every visible unit joined to every other (softmax units: a Potts model)",
+      .example = "harmonium train --data digits --model mrf --gradient pl",
+      .options = groups::joined({groups::common(), groups::tracked(), groups::contrastive(), groups::metric()}),
+      .resolve =
+          [](RunConfig& config, RunData& data) {
+            config.hidden = "none";
+            resolve_machine(config, data);
+          },
+      .make = make_mrf_model,
+      .train = train,
+      .read = read_machine_model,
+      .products =
+          [](const RunConfig& config) { return products_with(config, visible_width(config) * visible_width(config)); }};
+}
+
+}  // namespace harmonium

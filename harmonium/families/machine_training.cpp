@@ -1,0 +1,258 @@
+#include "harmonium/families/machine_training.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/counts_rates.h"
+#include "harmonium/families/machine_model.h"
+#include "harmonium/gradients/objective.h"
+#include "harmonium/likelihood/exact.h"
+#include "harmonium/models/builders.h"
+#include "harmonium/models/classification.h"
+#include "harmonium/training/classification_error.h"
+#include "harmonium/training/make_training.h"
+#include "harmonium/training/monitor.h"
+
+namespace harmonium {
+
+namespace {
+
+BatchOptions batch_options(const RunConfig& config, const RunData& data, std::int64_t batch) {
+  return {.batch = batch,
+          .binarization = data.binarization,
+          .shrink = config.shrink,
+          .classes = label_classes(config, data)};
+}
+
+Training make_machine_training(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
+                               const NamedTensors& chains) {
+  const Key key(config.seed);
+  BatchStream batches(data.train, batch_options(config, data, config.batch), key.fold_in(run_streams::batches),
+                      machine.device());
+  auto negative_phase = make_negative_phase(config.gradient, negative_phase_options(config));
+  if (!chains.empty()) negative_phase->restore(chains);
+  negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
+  auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
+  return make_training(
+      std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step_options(config),
+      {.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(run_streams::updates).bits()},
+      {.target = config.sparsity_target, .cost = config.sparsity_cost});
+}
+
+class MachineTrainee final : public Trainee {
+ public:
+  MachineTrainee(const RunConfig& config, const RunData& data, TrainedMachine start, const NamedTensors& chains)
+      : Trainee(make_machine_training(config, data, start.machine.to(find_device(config.device)), chains)),
+        start_(std::move(start)),
+        monitor_(data.train, data.valid, data.binarization, label_classes(config, data),
+                 Key(config.seed).fold_in(run_streams::monitor).bits()),
+        valid_rows_(data.valid.rows()) {
+    // The monitor's few hundred rows would choose by luck.
+    if (config.keep == "best") all_valid_.emplace(data.valid, data.binarization);
+  }
+
+  [[nodiscard]] std::map<std::string, double> measure() override {
+    const BoltzmannMachine averaged = averaged_machine(training_);
+    std::map<std::string, double> metrics = monitor_.measure(averaged);
+    if (const auto found = metrics.find("awake_units"); found != metrics.end()) awake_ = found->second;
+    if (all_valid_) {
+      metrics["classification_error"] = all_valid_->measure(averaged);
+      training_.observe_error(metrics["classification_error"]);
+    }
+    metrics.merge(training_.take_measurements());
+    return metrics;
+  }
+
+  [[nodiscard]] std::unique_ptr<Model> model(const Training::Kept& of) const override {
+    TrainedMachine trained = start_;
+    trained.machine = machine_of(training_).with_parameters(of.parameters);
+    trained.notes["updates"] = std::to_string(of.update);
+    return std::make_unique<MachineModel>(std::move(trained));
+  }
+
+  [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
+    std::vector<std::string> words;
+    if (const BestModel& best = training_.best(); !best.empty())
+      words.push_back(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified",
+                             kept.update, 100 * best.error(), valid_rows_));
+    if (constexpr double few = 0.5; awake_ && *awake_ < few)
+      words.push_back(
+          format("{:.0f} % of the units above the first hidden layer are active (awake_units: their means vary across "
+                 "rows), so the machine is not as deep as it looks. @pretrain rbm, or @mean_field_steps 1 with "
+                 "@initial_weights 0.1, may activate more; the likelihood is not always better for it (docs/deep.md)",
+                 100 * *awake_));
+    return words;
+  }
+
+ private:
+  TrainedMachine start_;
+  Monitor monitor_;
+  std::optional<ClassificationError> all_valid_;
+  std::int64_t valid_rows_ = 0;
+  std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
+};
+
+bool joins_visible(const BoltzmannMachine& machine) {
+  return std::ranges::any_of(machine.topology().edges, &EdgeInfo::inner);
+}
+
+void check_keep_best(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
+  require(machine.observed().size() == 2,
+          "@keep best chooses by classification error; it needs @model classification_rbm, or @labels top");
+  require(data.valid.rows() > 0,
+          "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
+          "some aside (such as mnist:fit)");
+  require(data.valid.labels.defined(), "@keep best: validation data {} have no labels", config.valid);
+}
+
+}  // namespace
+
+std::string unit_spec(const std::string& given) {
+  const bool plain_number = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  return plain_number ? "bernoulli:" + given : given;
+}
+
+void check_unit(const char* option, const std::string& given, const std::string& spec) {
+  try {
+    (void)make_unit(spec);
+  } catch (const Error& error) {
+    fail("{} {}: {}", option, given, error.marked());
+  }
+}
+
+std::vector<std::string> chain_specs(const RunConfig& config) {
+  std::vector<std::string> specs = {config.visible};
+  std::istringstream text(config.layers);
+  for (std::string item; std::getline(text, item, ',');) specs.push_back(unit_spec(item));
+  return specs;
+}
+
+bool has_label_layer(const RunConfig& config) { return config.model == "classification_rbm" || config.labels == "top"; }
+
+std::int64_t label_classes(const RunConfig& config, const RunData& data) {
+  if (!has_label_layer(config)) return 0;
+  require(data.train.labels.defined(), "{}: {} needs labels, and the data have none", data.train.name,
+          config.labels == "top" ? "@labels top" : "a classification_rbm");
+  return data.classes > 0 ? data.classes : data.train.labels.max().item<std::int64_t>() + 1;
+}
+
+void check_values(const Dataset& data, const Unit& visible) {
+  constexpr std::int64_t rows_at_once = 20'000;  // as floats the whole table may not fit in memory
+  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
+    const std::string complaint =
+        visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    require(complaint.empty(), "{}{}: {}. Use @visible gaussian for real values, or scale the data", data.name,
+            first == 0 ? "" : format(", counted from row {}", first), complaint);
+  }
+}
+
+TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& config, const RunData& data) {
+  const std::int64_t classes = label_classes(config, data);
+  TrainedMachine model{std::move(machine)};
+  const Unit& visible = model.machine.unit(0);
+  require(visible.width() == data.train.columns(), "{} has {} columns, but @visible {} asks for {}", data.train.name,
+          data.train.columns(), config.visible, visible.width());
+  // Averages of the gray values are the expected averages of their binary draws.
+  constexpr std::int64_t enough_rows = 20'000;
+  const at::Tensor sample = data.train.first(enough_rows).to_float();
+  check_values(data.train, visible);
+  if (data.valid.rows() > 0) {
+    require(data.valid.columns() == data.train.columns(),
+            "validation data {} have {} columns, training data {} have {}", data.valid.name, data.valid.columns(),
+            data.train.name, data.train.columns());
+    check_values(data.valid, visible);
+  }
+  model.data_moments.push_back(visible.moments(sample, {}));
+  if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
+  if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
+  initialize(model.machine, Key(config.seed).fold_in(run_streams::initial), config.initial_weights, model.data_moments);
+  model.kind = config.model;
+  model.image = data.train.image;
+  model.notes = {{"data", config.data},
+                 {"binarization", to_string(data.binarization)},
+                 {"objective", config.objective},
+                 {"gradient", config.objective == "discriminative" ? "sum over classes" : config.gradient},
+                 {"optimizer", config.optimizer},
+                 {"seed", std::to_string(config.seed)}};
+  return model;
+}
+
+void resolve_machine(RunConfig& config, RunData& data) {
+  const bool counts = config.visible.starts_with("counts");
+  if (config.gradient == "auto") config.gradient = counts ? "cd" : "pcd";
+  require(!counts || config.gradient == "cd" || config.gradient == "mf_cd",
+          "@gradient {} needs fixed document lengths; use cd or mf_cd, which start at documents", config.gradient);
+  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
+  if (config.optimizer == "auto")
+    config.optimizer =
+        config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd" || counts
+            ? "centering"
+            : "fang";
+  std::string known;
+  for (const auto& [name, help] : metrics()) known += (known.empty() ? "" : ", ") + name;
+  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
+          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, known);
+  if (config.rate_bias == 0 || config.rate_weights == 0) {
+    const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden)
+                               : default_rates(config.optimizer, config.objective);
+    if (config.rate_bias == 0) config.rate_bias = rates.bias;
+    if (config.rate_weights == 0) config.rate_weights = rates.weights;
+  }
+  if (config.particles == 0) config.particles = config.batch;
+}
+
+void check_machine(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
+  const bool deep = machine.hidden_joined();
+  require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
+          "@gradient exact visits every state of the smaller side, at most 2^{} of them: with @visible {} and "
+          "--{} {} there are more; use fewer units, or @gradient pcd",
+          enumeration_bits, config.visible, config.layers != "none" ? "layers" : "hidden",
+          config.layers != "none" ? config.layers : config.hidden);
+  require(!deep || (config.gradient != "cd" && config.gradient != "mf_cd" && config.gradient != "pl"),
+          "@gradient {} needs hidden layers that are known once the data are, and those of @model dbm are joined to "
+          "each other; use pcd, fpcd, pt, tempered or exact",
+          config.gradient);
+  require(config.mean_field_steps == 0 || config.gradient == "pcd" || config.gradient == "fpcd",
+          "@mean_field_steps belongs to @gradient pcd and fpcd, and @gradient is {}", config.gradient);
+  if (joins_visible(machine)) {
+    require(config.gradient != "mf_cd",
+            "@gradient mf_cd moves a layer at once, which edges inside a layer forbid, and @model {} has them; use "
+            "pcd, cd or pl",
+            config.model);
+    require(config.mean_field_steps == 0,
+            "@mean_field_steps {} moves a layer at once, which edges inside a layer forbid, and @model {} has them; "
+            "leave it out",
+            config.mean_field_steps, config.model);
+    require(config.optimizer != "metric_free" || (config.gradient != "exact" && config.gradient != "pl"),
+            "@optimizer metric_free looks at chains, and @gradient {} has none; use fang, centering or sgd",
+            config.gradient);
+    const std::vector<std::string> known = {"fang", "centering", "enhanced", "sgd", "diagonal", "metric_free"};
+    require(
+        std::ranges::find(known, config.optimizer) != known.end(),
+        "@optimizer {} does not know edges inside a layer, which @model {} has; there are fang, centering, enhanced, "
+        "sgd, diagonal and metric_free",
+        config.optimizer, config.model);
+  }
+  if (config.objective != "generative") (void)label_layer(machine);
+  require(config.objective != "discriminative" ||
+              !make_metric(config.optimizer, machine.topology(), machine.parameters())->wants_statistics(),
+          "@optimizer {} looks at chains, and @objective discriminative has none; use @optimizer centering or sgd",
+          config.optimizer);
+  if (config.keep == "best") check_keep_best(machine, config, data);
+}
+
+std::unique_ptr<Trainee> train_machine(const RunConfig& config, const RunData& data, const TrainedMachine& start,
+                                       const NamedTensors& chains) {
+  return std::make_unique<MachineTrainee>(config, data, start, chains);
+}
+
+void learn_from(Trainee& trainee, const RunConfig& config, const RunData& data) {
+  // A key of its own: the same numbers would choose the same bits in batch after batch.
+  const Key key = Key(config.seed).fold_in(run_streams::batches).fold_in(static_cast<std::uint64_t>(trainee.update()));
+  trainee.training().learn_from(BatchStream(data.train, batch_options(config, data, data.train.rows()), key,
+                                            machine_of(trainee.training()).device()));
+}
+
+}  // namespace harmonium

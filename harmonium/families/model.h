@@ -1,0 +1,158 @@
+// A trained model of any family, as commands, reports and Python see it. They ask what it can do, never what it is: a
+// capability that a model lacks is null, and cannot() says in one sentence what it can do instead.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harmonium/core/moments.h"
+#include "harmonium/core/named_tensors.h"
+#include "harmonium/families/test_data.h"
+#include "harmonium/likelihood/evaluation.h"
+#include "harmonium/likelihood/judging.h"
+#include "harmonium/units/unit.h"
+
+namespace harmonium {
+
+struct TensorFile;
+struct TrainedMachine;
+
+// The log-likelihood of data: exact, bounded, or by an estimate of log Z. The estimates say which.
+class Density {
+ public:
+  virtual ~Density() = default;
+
+  // Fails where an option does not go with the model.
+  virtual void check(const EstimationOptions& options) const { harmonium::check(options); }
+  // An answer for each of `tests`, all from one estimate of log Z, which may use rows of the first. Without tests: one
+  // answer about log Z alone. Names of model and run are the caller's to add. `journal` may be null.
+  [[nodiscard]] virtual std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
+                                                      const EstimationOptions& options, Watcher& watcher,
+                                                      Journal* journal) const = 0;
+  // Whether an answer was found in the way that `options` ask for.
+  [[nodiscard]] virtual bool same_way(const Evaluation& old, const EstimationOptions& options) const = 0;
+  // Whether states are enumerated, on the CPU whatever device there is.
+  [[nodiscard]] virtual bool enumerates(const EstimationOptions&) const { return false; }
+  // Multiplications of one step of the estimate: what decides whether threads are worth their while.
+  [[nodiscard]] virtual double products(const EstimationOptions& options, bool with_data) const = 0;
+};
+
+// New rows.
+class Generator {
+ public:
+  virtual ~Generator() = default;
+
+  struct Request {
+    std::int64_t count = 100;
+    std::int64_t sweeps = 1000;  // of chains, before a state is taken
+    bool means = false;          // means of the visible units in place of draws
+    at::Tensor labels = {};      // the class held in each row (int64); undefined: none is held
+    std::uint64_t seed = 0;
+    Progress progress = [](std::int64_t, std::int64_t) {};
+  };
+  // Rows × visible units, on the CPU.
+  [[nodiscard]] virtual at::Tensor draw(const Request& request) const = 0;
+  // In words: "Gibbs sampling", "Gibbs sampling in the top machine, then down", "exact draws".
+  [[nodiscard]] virtual std::string method() const = 0;
+  // Whether draws come from chains, so that `sweeps` matters.
+  [[nodiscard]] virtual bool markov() const { return true; }
+  // Classes that can be held; 0 where there are none.
+  [[nodiscard]] virtual std::int64_t classes() const { return 0; }
+  // Multiplications of one step of so many chains.
+  [[nodiscard]] virtual double products(std::int64_t count) const = 0;
+};
+
+// The class of rows.
+class Classifier {
+ public:
+  virtual ~Classifier() = default;
+  [[nodiscard]] virtual std::int64_t classes() const = 0;
+  // log p(class | row), rows × classes, float64.
+  [[nodiscard]] virtual at::Tensor log_probabilities(const at::Tensor& rows) const = 0;
+};
+
+// Codes of rows.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  // Layers that can be the code, from the data up; the last is the usual one.
+  [[nodiscard]] virtual std::vector<std::string> code_layers() const = 0;
+  // Rows × numbers of layer number `layer` of code_layers().
+  [[nodiscard]] virtual at::Tensor encode(const at::Tensor& rows, std::size_t layer) const = 0;
+  // What becomes of rows on the way to the code and back; undefined for models that only encode.
+  [[nodiscard]] virtual at::Tensor reconstruct(const at::Tensor&) const { return {}; }
+  [[nodiscard]] virtual bool reconstructs() const { return true; }
+};
+
+// Something to look at: rows of a table, each a small picture.
+struct Exhibit {
+  std::string id, title, caption;
+  at::Tensor rows;
+  bool weights = false;      // of both signs: red adds, blue takes away
+  std::int64_t columns = 0;  // pictures in a row; 0: a near-square grid
+  bool samples = false;      // draws of the model, which the report shows beside data
+};
+
+// What pictures may use beside the model.
+struct ExhibitInput {
+  const NamedTensors& checkpoint;  // of training; empty where there is none
+  const Dataset& train;            // may have no rows
+};
+
+struct ModelInfo {
+  std::string family;                              // its name in the table of families
+  std::optional<ImageShape> image = std::nullopt;  // visible values as a picture
+  std::map<std::string, std::string> notes = {};   // training data, binarization, updates, …: text for people
+
+  [[nodiscard]] std::string note(const std::string& name) const;  // empty where there is none
+  [[nodiscard]] std::int64_t updates() const;                     // of training; 0: not known
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  [[nodiscard]] const ModelInfo& info() const { return info_; }
+  [[nodiscard]] ModelInfo& info() { return info_; }
+
+  // "Deep Boltzmann machine", and its layers in one line.
+  [[nodiscard]] virtual std::string title() const = 0;
+  [[nodiscard]] virtual std::string subtitle() const = 0;
+  // What one row is made of: width and possible values.
+  [[nodiscard]] virtual const Unit& visible() const = 0;
+  // Named tensors, shared with the model.
+  [[nodiscard]] virtual Moments parameters() const = 0;
+  struct LayerText {
+    std::string name, unit;
+    bool observed = false;
+  };
+  [[nodiscard]] virtual std::vector<LayerText> layers() const = 0;
+  // Fails where the model computes on the CPU only.
+  [[nodiscard]] virtual std::unique_ptr<Model> to(const at::Device& device) const;
+  [[nodiscard]] virtual std::unique_ptr<Model> clone() const = 0;
+
+  [[nodiscard]] virtual const Density* density() const { return nullptr; }
+  [[nodiscard]] virtual const Generator* generator() const { return nullptr; }
+  [[nodiscard]] virtual const Classifier* classifier() const { return nullptr; }
+  [[nodiscard]] virtual const Encoder* encoder() const { return nullptr; }
+  // A single Boltzmann machine, for those who look inside: samplers, diagnosis of chains, the Fisher information.
+  [[nodiscard]] virtual const TrainedMachine* machine() const { return nullptr; }
+  [[nodiscard]] virtual std::vector<Exhibit> exhibits(const ExhibitInput& input) const = 0;
+  // What a reader of the report should know about its numbers.
+  [[nodiscard]] virtual std::string remark() const;
+
+  // The model as the bytes of a .safetensors file.
+  [[nodiscard]] virtual std::string encode_file() const = 0;
+
+ protected:
+  explicit Model(ModelInfo info) : info_(std::move(info)) {}
+  Model(const Model&) = default;
+  ModelInfo info_;
+};
+
+// "runs/x is an Autoencoder, which has no likelihood; it can encode, reconstruct": `lacks` is what was asked for.
+[[noreturn]] void cannot(const Model& model, const std::string& path, const std::string& lacks);
+
+}  // namespace harmonium

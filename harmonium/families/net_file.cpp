@@ -1,0 +1,90 @@
+#include "harmonium/families/net_file.h"
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/core/named_tensors.h"
+#include "harmonium/families/model_header.h"
+
+namespace harmonium {
+
+namespace {
+
+using nlohmann::json;
+
+json net_structure(const FeedForward& net) {
+  json structure;
+  for (const DenseLayer& layer : net.layers())
+    structure["net"].push_back(
+        {{"inputs", layer.inputs}, {"outputs", layer.outputs}, {"activation", to_string(layer.activation)}});
+  if (net.code()) structure["code"] = *net.code() + 1;
+  if (net.input_form() != InputForm::as_given) structure["input"] = to_string(net.input_form());
+  return structure;
+}
+
+FeedForward parse_net(const json& structure, const std::string& where) {
+  try {
+    constexpr std::int64_t most_units = 1 << 24, most_weights = 1 << 30;  // a damaged number must not ask for memory
+    std::vector<DenseLayer> layers;
+    for (const json& layer : structure.at("net")) {
+      layers.push_back({.inputs = layer.at("inputs"),
+                        .outputs = layer.at("outputs"),
+                        .activation = parse_activation(layer.at("activation"))});
+      const auto& [inputs, outputs, activation] = layers.back();
+      require(inputs >= 1 && outputs >= 1 && inputs <= most_units && outputs <= most_units &&
+                  inputs * outputs <= most_weights,
+              "{}: layer {} maps {} values to {}, which is no layer", where, layers.size(), inputs, outputs);
+    }
+    std::optional<std::size_t> code;
+    if (structure.contains("code")) {
+      const auto place = structure.at("code").get<std::int64_t>();
+      require(place >= 1 && place < static_cast<std::int64_t>(layers.size()),
+              "{}: the code is said to be in layer {} of {}", where, place, layers.size());
+      code = static_cast<std::size_t>(place - 1);
+    }
+    FeedForward net(std::move(layers), code);
+    if (structure.contains("input")) net.set_input_form(parse_input_form(structure.at("input")));
+    return net;
+  } catch (const json::exception& error) {
+    fail("{}: the description of the net's layers is damaged ({})", where, error.what());
+  }
+}
+
+bool describes_net(const ModelHeader& header) {
+  return header.structure.is_object() && header.structure.contains("net");
+}
+
+}  // namespace
+
+std::string encode_net(const TrainedNet& model) {
+  TensorFile file;
+  for (const auto& [name, value] : model.net.parameters().entries())
+    file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+  set_header(file,
+             {.kind = model.kind, .structure = net_structure(model.net), .image = model.image, .notes = model.notes});
+  return encode_safetensors(file);
+}
+
+void write_net(const std::filesystem::path& path, const TrainedNet& model) {
+  write_file_atomically(path, encode_net(model));
+}
+
+TrainedNet unpack_net(const TensorFile& file, const std::string& where) {
+  ModelHeader header = get_header(file, where);
+  require(describes_net(header),
+          "{} is a model of kind '{}', not a feed-forward net; `harmonium finetune` makes one of it", where,
+          header.kind);
+  TrainedNet model{.net = parse_net(header.structure, where), .kind = header.kind};
+  for (const auto& [name, value] : model.net.parameters().entries())
+    copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
+  forget_other_image(header, model.net.inputs());
+  model.image = header.image;
+  model.notes = std::move(header.notes);
+  return model;
+}
+
+TrainedNet read_net(const std::filesystem::path& path) {
+  const std::filesystem::path source = model_file_of(path);
+  return unpack_net(parse_safetensors(read_file(source), source.string()), source.string());
+}
+
+}  // namespace harmonium

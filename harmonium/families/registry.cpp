@@ -1,0 +1,76 @@
+#include "harmonium/families/registry.h"
+
+#include <algorithm>
+
+#include "harmonium/core/error.h"
+#include "harmonium/families/encoded_data.h"
+
+namespace harmonium {
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> all = {
+      rbm_family(),
+      classification_rbm_family(),
+      mrf_family(),
+      semi_restricted_family(),
+      dbm_family(),
+      dbn_family(),
+      classification_dbn_family(),
+      mlp_family(),
+      autoencoder_family(),
+  };
+  return all;
+}
+
+const Family& find_family(const std::string& name) {
+  std::string known;
+  for (const Family& each : families()) {
+    if (each.name == name) return each;
+    known += (known.empty() ? "" : ", ") + each.name;
+  }
+  fail("unknown model '{}'; there are: {}", name, known);
+}
+
+std::string families_with(const std::string& option) {
+  std::string names;
+  for (const Family& each : families())
+    if (each.has(option)) names += (names.empty() ? "" : ", ") + each.name;
+  return names;
+}
+
+bool Family::has(const std::string& option) const {
+  bool found = std::ranges::find(options, option) != options.end();
+  own.visit([&](const OptionRef& each) { found = found || option == each.name; });
+  return found;
+}
+
+std::string Family::in_words(const RunConfig& config) const {
+  if (words != nullptr) return words(config);
+  std::string text = config.visible;
+  for (const std::string& each : split_layers(config.layers)) text += " – " + each;
+  if (config.layers == "none" && has("hidden")) text += " – " + config.hidden;
+  if (!has("layers") && !has("hidden")) text += ", all joined";
+  if (has("loss")) return text + "; " + config.loss;
+  return text + "; " + (config.objective == "discriminative" ? config.objective : config.gradient);
+}
+
+void forget_foreign_options(RunConfig& config) {
+  const Family& family = find_family(config.model);
+  const RunConfig usual;
+  RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
+    if (family.has(name)) return;
+    RunConfig::visit(usual, [&](const char* other, const auto& value, const char*) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::decay_t<decltype(value)>>)
+        if (std::string_view(other) == name) field = value;
+    });
+  });
+}
+
+RunConfig usual_config(const std::string& family) {
+  RunConfig config;
+  config.model = family;
+  config.own = find_family(family).own;
+  return config;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,207 @@
+#include "harmonium/families/resolve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/catalog/catalog.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/families/snapshot_updates.h"
+#include "harmonium/gradients/objective.h"
+#include "harmonium/kernels/rbm_chains.h"
+
+namespace harmonium {
+
+namespace {
+
+// "digits" and "digits:train" have "digits:valid"; a path or a set without such a part has none. The 60 000 training
+// images of MNIST include those called mnist:valid, so only mnist:fit is watched with them.
+std::string automatic_valid(const std::string& spec) {
+  const std::size_t colon = spec.find(':');
+  const std::string name = spec.substr(0, colon), part = colon == std::string::npos ? "train" : spec.substr(colon + 1);
+  for (const CatalogEntry& entry : list_datasets()) {
+    if (entry.name != name) continue;
+    const auto has = [&](const std::string& wanted) {
+      return std::ranges::find(entry.parts, wanted, &CatalogPart::name) != entry.parts.end();
+    };
+    const bool separate = has("fit") ? part == "fit" : part == "train";
+    if (separate && has("valid")) return name + ":valid";
+  }
+  return "none";
+}
+
+// Whether a set's own validation part is a piece of the part that is learnt from, as that of mnist:train is.
+bool is_learnt_from(const std::string& valid, const std::string& data) {
+  const std::size_t colon = data.find(':');
+  const std::string part = colon == std::string::npos ? "train" : data.substr(colon + 1);
+  return (part == "train" || part == "all") && valid == data.substr(0, colon) + ":valid" &&
+         automatic_valid(data) != valid && std::ranges::any_of(list_datasets(), [&](const CatalogEntry& entry) {
+           return entry.name == data.substr(0, colon);
+         });
+}
+
+Binarization choose_binarization(std::string& choice, const Dataset& data, const std::string& visible) {
+  if (choice == "auto")
+    choice = make_unit(visible)->support() == Unit::Support::bits && !data.is_binary() ? "stochastic" : "none";
+  return parse_binarization(choice);
+}
+
+void check_numbers(const RunConfig& config) {
+  const auto at_least = [](const char* flag, std::int64_t value, std::int64_t least) {
+    require(value >= least, "{} must be at least {}, not {}", flag, least, value);
+  };
+  at_least("@updates", config.updates, 1);
+  at_least("@pretrain_updates", config.pretrain_updates, 0);
+  at_least("@batch", config.batch, 1);
+  at_least("@sweeps", config.sweeps, 1);
+  at_least("@sweeps_final", config.sweeps_final, 0);
+  at_least("@mean_field_steps", config.mean_field_steps, 0);
+  at_least("@rungs", config.rungs, 2);
+  at_least("@particles", config.particles, 0);
+  at_least("@log_every", config.log_every, 0);
+  at_least("@checkpoint_every", config.checkpoint_every, 1);
+  at_least("@statistics_every", config.statistics_every, 1);
+  at_least("@refit_every", config.refit_every, 1);
+  at_least("@rank", config.rank, 0);
+  at_least("@iterations", config.iterations, 1);
+  at_least("@track_chains", config.track_chains, 1);
+  at_least("@track_betas", config.track_betas, 1);
+
+  const auto not_negative = [](const char* flag, double value) {
+    require(std::isfinite(value) && value >= 0, "{} must be a number that is not negative, not {}", flag, value);
+  };
+  not_negative("@rate_weights", config.rate_weights);
+  not_negative("@rate_bias", config.rate_bias);
+  not_negative("@initial_weights", config.initial_weights);
+  not_negative("@weight_decay", config.weight_decay);
+  not_negative("@weight_decay_l1", config.weight_decay_l1);
+  not_negative("@sparsity_cost", config.sparsity_cost);
+  require(config.sparsity_target > 0 && config.sparsity_target < 1, "@sparsity_target must lie between 0 and 1, not {}",
+          config.sparsity_target);
+  not_negative("@averaging", config.averaging);
+  not_negative("@damping", config.damping);
+  not_negative("@fast_rate", config.fast_rate);
+  require(config.fast_decay >= 0 && config.fast_decay < 1, "@fast_decay must be at least 0 and below 1, not {}",
+          config.fast_decay);
+  require(config.damping_of == "centered" || config.damping_of == "plain",
+          "@damping_of {}: there are centered and plain", config.damping_of);
+  require(config.statistics_averaging > 0, "@statistics_averaging must be positive, not {}",
+          config.statistics_averaging);
+  not_negative("@checkpoint_minutes", config.checkpoint_minutes);
+  require(config.schedule_tau > 0, "@schedule_tau must be positive, not {}", config.schedule_tau);
+  require(config.momentum >= 0 && config.momentum < 1, "@momentum must be at least 0 and below 1, not {}",
+          config.momentum);
+  require(config.shrink >= 0 && config.shrink < 0.5, "@shrink must be at least 0 and below 0.5, not {}", config.shrink);
+  require(std::isfinite(config.generative_weight) && config.generative_weight > 0,
+          "@generative_weight must be positive, not {}; without a generative part: @objective discriminative",
+          config.generative_weight);
+  require(config.keep == "last" || config.keep == "best", "@keep {}: there are last and best", config.keep);
+  (void)snapshot_updates(config.snapshots, config.updates);
+  const std::vector<std::string> ways = {"none", "ais", "exact", "auto"};
+  require(std::ranges::find(ways, config.track) != ways.end(), "@track {}: there are none, ais, exact and auto",
+          config.track);
+  // config.toml could not hold a larger one.
+  require(config.seed <= std::numeric_limits<std::int64_t>::max(), "@seed must be at most 2^63 - 1, not {}",
+          config.seed);
+}
+
+// "bernoulli" as "bernoulli:64": unit types without a width get that of the data.
+void resolve_visible(RunConfig& config, const Dataset& train) {
+  const std::int64_t columns = train.columns();
+  if (config.visible == "auto") config.visible = train.counts ? "counts" : "bernoulli";
+  for (const char* plain : {"counts", "bernoulli", "gaussian"})
+    if (config.visible == plain) config.visible = format("{}:{}", plain, columns);
+  if (config.visible.starts_with("softmax:") && config.visible.find('x', 8) == std::string::npos) {
+    const std::int64_t states = std::atoll(config.visible.c_str() + 8);
+    require(states >= 2 && columns % states == 0, "@visible {}: {} columns are not groups of that many states",
+            config.visible, columns);
+    config.visible = format("softmax:{}x{}", columns / states, states);
+  }
+}
+
+// Documents: what is known of every row is its length, and values are nothing but counts.
+void resolve_counts(const RunConfig& config, const Family& family, RunData& data) {
+  if (!config.visible.starts_with("counts")) return;
+  std::string known;
+  for (const Family& each : families())
+    if (each.word_counts) known += (known.empty() ? "" : ", ") + each.name;
+  require(family.word_counts, "@model {} does not take word counts (@visible {}); there are: {}", config.model,
+          config.visible, known);
+  require(config.binarize == "auto" || config.binarize == "none", "@binarize {}: word counts are not binarized",
+          config.binarize);
+  require(config.shrink == 0, "@shrink {}: word counts are not scaled", config.shrink);
+  require(config.track == "none", "@track {}: log-likelihoods of word counts depend on lengths, and are not tracked",
+          config.track);
+  data.train = as_counts(data.train);
+  if (data.valid.rows() > 0) data.valid = as_counts(data.valid);
+}
+
+// An option that was given although what it is about was not chosen.
+void require_use(const RunConfig& config) {
+  const RunConfig usual;
+  const auto belongs = [](bool given, const char* option, bool chosen, const char* to) {
+    require(!given || chosen, "{} belongs to {}", option, to);
+  };
+  belongs(config.rungs != usual.rungs, "@rungs", config.gradient == "pt" || config.gradient == "tempered",
+          "@gradient pt and tempered");
+  belongs(config.fast_rate != usual.fast_rate, "@fast_rate", config.gradient == "fpcd", "@gradient fpcd");
+  belongs(config.fast_decay != usual.fast_decay, "@fast_decay", config.gradient == "fpcd", "@gradient fpcd");
+  belongs(config.rank != usual.rank, "@rank", config.optimizer == "low_rank", "@optimizer low_rank");
+  belongs(config.iterations != usual.iterations, "@iterations", config.optimizer == "metric_free",
+          "@optimizer metric_free");
+  belongs(config.generative_weight != usual.generative_weight, "@generative_weight", config.objective == "hybrid",
+          "@objective hybrid");
+}
+
+}  // namespace
+
+RunData resolve(RunConfig& config) {
+  (void)find_family(config.model);
+  const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
+  RunData data;
+  data.train = open_dataset(config.data, options);
+  if (config.valid == "auto") config.valid = automatic_valid(config.data);
+  if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  resolve(config, data);
+  return data;
+}
+
+void resolve(RunConfig& config, RunData& data) {
+  const Family& family = find_family(config.model);
+  std::string known;
+  for (const auto& [name, help] : objectives()) known += (known.empty() ? "" : ", ") + name;
+  require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
+          "unknown objective '{}'; there are: {}", config.objective, known);
+  if (config.keep == "auto") config.keep = family.keeps_best && data.valid.rows() > 0 ? "best" : "last";
+  require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
+          "@keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
+          "give other validation data",
+          config.valid, config.data, config.data.substr(0, config.data.find(':')));
+  resolve_visible(config, data.train);
+  resolve_counts(config, family, data);
+  if (!family.binarizes && config.binarize == "auto") config.binarize = "none";
+  data.binarization = choose_binarization(config.binarize, data.train, config.visible);
+  family.resolve(config, data);
+  check_numbers(config);
+  if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
+  if (config.particles == 0) config.particles = config.batch;
+  if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
+}
+
+PreparedRun check_config(const RunConfig& config, const RunData& data) {
+  (void)find_device(config.device);
+  (void)parse_precision(config.precision);
+  require_use(config);
+  const Family& family = find_family(config.model);
+  if (family.check != nullptr) {
+    family.check(config, data);
+    return {};
+  }
+  PreparedRun run{.start = family.make(config, data, {}), .trainee = nullptr};
+  run.trainee = family.train(config, data, *run.start);
+  return run;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,54 @@
+// What is known about how good a model is: the answer of `evaluate`, whatever family the model is of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harmonium/likelihood/estimate.h"
+
+namespace harmonium {
+
+// How hidden layers that are joined to each other were summed over (likelihood/log_marginal.h).
+struct HiddenLayers {
+  std::string method;       // "2^10 states of hidden2", "mean field"
+  bool exact = true;        // else the log-likelihood is bounded from below
+  std::int64_t sweeps = 0;  // of mean field, of the slowest rows
+  double change = 0;        // of a mean in the last of them
+  bool converged = true;
+};
+
+// "hidden layers by mean field, 23 sweeps, converged".
+[[nodiscard]] std::string in_words(const HiddenLayers& hidden);
+
+struct Evaluation {
+  std::string model;
+  std::int64_t updates = 0;  // that the model was trained, as it says itself; 0: not known (in a run: the final model)
+  double seconds = 0;        // of training until then; 0: not known
+  std::string data;          // empty where log Z alone was asked for
+  std::int64_t n = 0;        // rows
+  std::string binarization;  // "none", "threshold", "stochastic (seed 0)", "stochastic (seeds 0–4)"
+  std::string device = "cpu";  // where it was estimated: "cpu", "cuda, precision fast", "cuda, precision exact"
+  int draws = 1;               // of a stochastic binarization, over which the log-likelihood is averaged
+  std::optional<double> draw_spread = std::nullopt;       // standard deviation between draws; nothing for one draw
+  std::optional<Estimate> log_z = std::nullopt;           // nothing for models that are normalized by construction
+  std::optional<Estimate> log_likelihood = std::nullopt;  // mean per row
+  std::optional<HiddenLayers> hidden = std::nullopt;      // nothing where they have a closed form
+  // Beside an AIS that errs the other way, or alone:
+  std::optional<Estimate> raise = std::nullopt;        // bound on the log-likelihood from below
+  std::int64_t raise_rows = 0;                         // that it was found with
+  std::optional<Estimate> upper_log_z = std::nullopt;  // the bound on log Z that it comes from
+  std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
+  std::string verdict = {};                            // in plain words; empty where there is nothing to say
+
+  // The estimate that says how the answer was found: that of log Z, or of the log-likelihood where there is no Z.
+  [[nodiscard]] const Estimate& way() const { return log_z ? *log_z : log_likelihood.value(); }
+};
+
+// Data, rows, binarization and way of estimating (exact; AIS of so many chains and β; a sandwich) are the same.
+[[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);
+// Which of two answers about the same data to show where there is room for one: exact before estimated, more annealing
+// before less, the later where they are equal.
+[[nodiscard]] bool at_least_as_good(const Evaluation& later, const Evaluation& earlier);
+
+}  // namespace harmonium

@@ -1,0 +1,34 @@
+#include "harmonium/report/evaluate_flags.h"
+
+#include <vector>
+
+#include "harmonium/core/format.h"
+
+namespace harmonium {
+
+std::string evaluate_flags(const Evaluation& evaluation) {
+  const Estimate& z = evaluation.way();
+  if (!evaluation.log_z) return z.chains > 0 ? format("--importance {}", z.chains) : std::string();
+  if (z.kind == EstimateKind::exact) return "--method exact";
+  // "ais, schedule adaptive, base uniform, even layers summed out": its name, and what is not as usual.
+  std::vector<std::string> parts;
+  std::string rest = z.method;
+  for (std::size_t comma = rest.find(", "); comma != std::string::npos; comma = rest.find(", ")) {
+    parts.push_back(rest.substr(0, comma));
+    rest = rest.substr(comma + 2);
+  }
+  parts.push_back(rest);
+  std::string flags = "--method " + (evaluation.gap ? "sandwich" : parts[0]);
+  if (parts[0] != "raise") flags += format(" --chains {}", z.chains);
+  if (z.betas > 0) flags += format(" --betas {}", z.betas);
+  if (evaluation.raise_rows > 0)
+    flags += format(" --raise-rows {} --raise-chains {}", evaluation.raise_rows, evaluation.raise->chains);
+  for (const std::string& part : parts) {
+    for (const char* name : {"schedule", "base"})
+      if (part.starts_with(name + std::string(" "))) flags += " --" + part;
+    if (part == "even layers summed out") flags += " --sum-out even";
+  }
+  return flags;
+}
+
+}  // namespace harmonium

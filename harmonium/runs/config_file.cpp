@@ -1,0 +1,86 @@
+#include "harmonium/runs/config_file.h"
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/runs/toml_table.h"
+
+namespace harmonium {
+
+namespace {
+
+std::string quote(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+void read_toml(const std::filesystem::path& path, RunConfig& config) {
+  require(std::filesystem::is_regular_file(path), "there is no configuration file {}", path.string());
+  assign_config(config, parse_toml(read_file(path), path.string()), path.string());
+}
+
+toml::table parse_toml(const std::string& text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    fail("{}, line {}: {}", source, error.source().begin.line, error.description());
+  }
+}
+
+std::string place_in(const std::string& source, std::string_view key, const toml::node& node) {
+  return format("{}, line {}, '{}'", source, node.source().begin.line, std::string(key));
+}
+
+namespace {
+
+// Every option that version 0.1 had, whatever the model: files that list them all were written by that version, which
+// wrote down options of other families as well.
+bool lists_all_options(const toml::table& table) {
+  return table.contains("rungs") && table.contains("dropout") && table.contains("track_betas") &&
+         table.contains("sparsity_cost") && table.contains("label_column") && table.contains("code");
+}
+
+}  // namespace
+
+void assign_config(RunConfig& config, const toml::table& table, const std::string& source, TableOf scope) {
+  if (const toml::node* model = table.get("model")) {
+    std::string name;
+    assign_toml(name, *model, place_in(source, "model", *model));
+    if (name != config.model) config.own = find_family(name).own;
+    config.model = name;
+  }
+  const Family& family = find_family(config.model);
+  const bool lenient = scope == TableOf::several_runs || lists_all_options(table);
+  for (const auto& [key, node] : table) {
+    const std::string where = place_in(source, key.str(), node);
+    bool known = false;
+    RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
+      if (key.str() != name) return;
+      known = true;
+      if (lenient || family.has(name)) assign_toml(field, node, where);
+    });
+    const std::string having = families_with(std::string(key.str()));
+    require(known || !having.empty(), "{}: no such option; `harmonium train --help` lists them (with _ for -)", where);
+    require(lenient || family.has(std::string(key.str())), "{}: does not apply to model {}; it belongs to {}", where,
+            config.model, having);
+  }
+}
+
+std::string to_toml(const RunConfig& config) {
+  std::string text;
+  visit_options(config, [&](const char* name, const auto& field, const char*) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
+      text += format("{} = {}\n", name, quote(field));
+    else
+      text += format("{} = {}\n", name, field);
+  });
+  return text;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,204 @@
+#include "harmonium/runs/evaluation.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+EstimateKind parse_kind(const std::string& name) {
+  for (const EstimateKind kind : {EstimateKind::exact, EstimateKind::unbiased_estimate, EstimateKind::lower_bound,
+                                  EstimateKind::upper_bound, EstimateKind::estimated_lower_bound})
+    if (to_string(kind) == name) return kind;
+  return EstimateKind::estimate;
+}
+
+Estimate estimate_from_json(const ordered_json& from) {
+  Estimate estimate{.value = from.at("value"),
+                    .low = from.at("low"),
+                    .high = from.at("high"),
+                    .kind = parse_kind(from.at("kind")),
+                    .method = from.value("method", "")};
+  const auto read = [&](const char* key, auto& target) {
+    if (from.contains(key) && from.at(key).is_number())
+      target = from.at(key).template get<std::remove_reference_t<decltype(target)>>();
+  };
+  const auto read_optional = [&](const char* key, std::optional<double>& target) {
+    if (from.contains(key) && from.at(key).is_number()) target = from.at(key).get<double>();
+  };
+  read("chains", estimate.chains);
+  read("betas", estimate.betas);
+  read_optional("effective_samples", estimate.effective_samples);
+  read_optional("largest_weight", estimate.largest_weight);
+  read_optional("pareto_k", estimate.pareto_k);
+  return estimate;
+}
+
+// Held while the file is read and written again, so that two who judge one run at once lose no answer. Locks on folders
+// need no file of their own and end with the process.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder) : handle_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (handle_ >= 0) (void)::flock(handle_, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (handle_ >= 0) (void)::close(handle_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int handle_;
+};
+
+std::filesystem::path path_in(const std::filesystem::path& folder) { return folder / "evaluations.jsonl"; }
+
+ordered_json or_null(bool known, const ordered_json& value) { return known ? value : ordered_json(nullptr); }
+
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json brief_json(const Estimate& estimate) {
+  return {
+      {"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}, {"kind", to_string(estimate.kind)}};
+}
+
+ordered_json whole_json(const Estimate& estimate) {
+  ordered_json result = brief_json(estimate);
+  result["method"] = estimate.method;
+  result["chains"] = or_null(estimate.chains > 0, estimate.chains);
+  result["betas"] = or_null(estimate.betas > 0, estimate.betas);
+  result["effective_samples"] = or_null(estimate.effective_samples);
+  result["largest_weight"] = or_null(estimate.largest_weight);
+  result["pareto_k"] = or_null(estimate.pareto_k);
+  return result;
+}
+
+}  // namespace
+
+ordered_json to_json(const Evaluation& evaluation) {
+  ordered_json result;
+  result["model"] = evaluation.model;
+  result["updates"] = or_null(evaluation.updates > 0, evaluation.updates);
+  result["seconds"] = or_null(evaluation.seconds > 0, evaluation.seconds);
+  result["data"] = or_null(!evaluation.data.empty(), evaluation.data);
+  result["n"] = evaluation.n;
+  result["binarization"] = or_null(!evaluation.binarization.empty(), evaluation.binarization);
+  result["device"] = evaluation.device;
+  result["draws"] = or_null(!evaluation.data.empty(), evaluation.draws);
+  result["draw_spread"] = or_null(evaluation.draw_spread);
+  result["log_z"] = nullptr;
+  if (evaluation.log_z) result["log_z"] = whole_json(*evaluation.log_z);
+  result["hidden"] = nullptr;
+  if (const auto& hidden = evaluation.hidden)
+    result["hidden"] = {{"method", hidden->method},
+                        {"exact", hidden->exact},
+                        {"sweeps", or_null(!hidden->exact, hidden->sweeps)},
+                        {"change", or_null(!hidden->exact, hidden->change)},
+                        {"converged", or_null(!hidden->exact, hidden->converged)}};
+  result["log_likelihood"] = nullptr;
+  if (const auto& found = evaluation.log_likelihood)
+    result["log_likelihood"] = evaluation.log_z ? brief_json(*found) : whole_json(*found);
+  result["raise"] = nullptr;
+  if (const auto& bound = evaluation.raise) {
+    result["raise"] = brief_json(*bound);
+    result["raise"]["rows"] = evaluation.raise_rows;
+    result["raise"]["chains"] = bound->chains;
+    result["raise"]["betas"] = bound->betas;
+  }
+  result["upper_log_z"] = nullptr;
+  if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
+  result["gap"] = or_null(evaluation.gap);
+  result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
+  return result;
+}
+
+Evaluation evaluation_from_json(const ordered_json& from) {
+  // Older files do not know all of them.
+  const auto number = [&](const char* key, int otherwise = 0) {
+    return from.contains(key) && from.at(key).is_number() ? from.at(key) : ordered_json(otherwise);
+  };
+  Evaluation evaluation{
+      .model = from.at("model"),
+      .updates = number("updates"),
+      .seconds = number("seconds"),
+      .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
+      .n = from.at("n"),
+      .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
+      .device = from.value("device", "cpu"),
+      .draws = number("draws", 1),
+      .log_z = std::nullopt};
+  if (!from.at("log_z").is_null()) evaluation.log_z = estimate_from_json(from.at("log_z"));
+  if (const ordered_json spread = number("draw_spread", -1); spread >= 0) evaluation.draw_spread = spread;
+  if (!from.at("log_likelihood").is_null()) {
+    evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
+    if (evaluation.log_z) evaluation.log_likelihood->method = evaluation.log_z->method;
+  }
+  const auto object = [&](const char* key) { return from.contains(key) && from.at(key).is_object(); };
+  if (object("hidden")) {
+    const ordered_json& hidden = from.at("hidden");
+    evaluation.hidden = HiddenLayers{.method = hidden.at("method"), .exact = hidden.at("exact")};
+    if (!evaluation.hidden->exact) {
+      evaluation.hidden->sweeps = hidden.at("sweeps");
+      evaluation.hidden->change = hidden.at("change");
+      evaluation.hidden->converged = hidden.at("converged");
+      if (evaluation.log_likelihood && evaluation.log_z)
+        evaluation.log_likelihood->method = "mean field, " + evaluation.log_z->method;
+    }
+  }
+  if (object("raise")) {
+    evaluation.raise = estimate_from_json(from.at("raise"));
+    evaluation.raise->method = "raise";
+    evaluation.raise_rows = from.at("raise").value("rows", std::int64_t{0});
+  }
+  if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
+  if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
+  if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
+  return evaluation;
+}
+
+std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
+  std::vector<Evaluation> evaluations;
+  if (!std::filesystem::exists(path_in(folder))) return evaluations;
+  std::istringstream lines(read_file(path_in(folder)));
+  std::string line;
+  for (std::int64_t number = 1; std::getline(lines, line); ++number) {
+    try {
+      evaluations.push_back(evaluation_from_json(ordered_json::parse(line)));
+    } catch (const ordered_json::exception& error) {
+      fail("{}, line {}: not an evaluation ({})", path_in(folder).string(), number, error.what());
+    }
+  }
+  return evaluations;
+}
+
+void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations) {
+  const FolderLock lock(folder);
+  std::vector<Evaluation> all = read_evaluations(folder);
+  for (const Evaluation& evaluation : evaluations) {
+    std::erase_if(all, [&](const Evaluation& old) {
+      const bool same_model = old.updates == evaluation.updates || (old.updates == 0 && old.model == evaluation.model);
+      return same_model && same_question(old, evaluation);
+    });
+    all.push_back(evaluation);
+  }
+  std::string text;
+  for (const Evaluation& each : all) text += to_json(each).dump() + "\n";
+  write_file_atomically(path_in(folder), text);
+}
+
+void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {
+  record_evaluations(folder, {evaluation});
+}
+
+}  // namespace harmonium

@@ -1,0 +1,63 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/families/resolve.h"
+#include "harmonium/sessions/tracking.h"
+#include "harmonium/sessions/training_session.h"
+
+namespace harmonium {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// runs/digits-1, runs/digits-2, …: the first that is free.
+fs::path free_folder(const std::string& data) {
+  std::string stem = fs::path(data.substr(0, data.find(':'))).stem().string();
+  if (stem.empty()) stem = "run";
+  for (int number = 1;; ++number) {
+    fs::path folder = fs::path("runs") / format("{}-{}", stem, number);
+    if (!fs::exists(folder)) return folder;
+  }
+}
+
+void prepare_folder(const fs::path& folder, bool overwrite) {
+  if (!fs::exists(folder)) return;
+  require(fs::is_directory(folder), "--out {}: it is a file; give a folder", folder.string());
+  if (fs::is_empty(folder)) return;
+  const bool is_run = fs::exists(folder / "config.toml");
+  require(is_run, "--out {}: the folder holds other things; give a new one", folder.string());
+  require(overwrite,
+          "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give "
+          "another folder",
+          folder.string(), folder.string());
+  // Only what a run writes; anything else a person has put there stays.
+  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
+                           "evaluations.jsonl", "classifications.jsonl", "retrievals.jsonl", "mistakes.png",
+                           "start.safetensors", "pretraining", "config.toml"})
+    fs::remove_all(folder / name);
+  for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
+  }
+}
+
+}  // namespace
+
+int begin_run(RunConfig config, const std::string& out, bool overwrite, const SessionOptions& common) {
+  (void)find_device(config.device);  // before data are read
+  const RunData data = resolve(config);
+  PreparedRun prepared = check_config(config, data);  // before anything is written or removed
+  if (config.track != "none") (void)open_tracking_data(config, data);
+  const fs::path folder = out.empty() ? free_folder(config.data) : fs::path(out);
+  prepare_folder(folder, overwrite);
+  if (!common.json)
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}; {}{}\n", data.train.rows(), config.data,
+               data.train.columns(), config.binarize, find_family(config.model).in_words(config), config.optimizer,
+               config.device == "cpu" ? "" : "; on " + config.device);
+  return run_and_report(folder, config, data, common, std::move(prepared));
+}
+
+}  // namespace harmonium

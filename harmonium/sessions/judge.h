@@ -1,0 +1,69 @@
+// Judging models by data: what `evaluate` and `reproduce` share.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harmonium/core/error.h"
+#include "harmonium/families/open_model.h"
+#include "harmonium/likelihood/judging.h"
+#include "harmonium/runs/evaluation.h"
+#include "harmonium/runs/folder_journal.h"
+#include "harmonium/sessions/session.h"
+
+namespace harmonium {
+
+struct JudgeOptions {
+  EstimationOptions estimation;
+  TestDataOptions data;
+};
+
+// Thrown where Ctrl-C stops an estimate. What was done so far is in its journal.
+struct Interrupted : RunFailure {
+  using RunFailure::RunFailure;
+};
+
+// Answers, and the journal they were found with: told when they are safe, it forgets.
+struct JournaledAnswers {
+  std::vector<Evaluation> answers;
+  std::optional<FolderJournal> journal;
+
+  void recorded() {
+    if (journal) journal->finish();
+  }
+};
+
+// Judges a model by all of `tests` (none: log Z alone) with bars; unfinished work is kept beside a run, or in the
+// user's cache folder. `path` is the run folder or model file; `doing` follows the name of a bar (" 2 of 9"). Fails,
+// saying what the model can do instead, where it has no likelihood.
+[[nodiscard]] JournaledAnswers judge_with_bars(const std::filesystem::path& path, const Model& model,
+                                               const std::vector<const TestData*>& tests,
+                                               const EstimationOptions& options, const SessionOptions& session,
+                                               const std::string& doing = "");
+
+// Judges every snapshot of a run and its final model by all `data`, one log Z for each model, and records the answers;
+// what is answered already in the same way is not asked again. May be interrupted at any moment and called again.
+struct JudgedRun {
+  std::int64_t asked = 0, known = 0;    // models
+  std::vector<Evaluation> evaluations;  // of all of them, in order of updates
+};
+JudgedRun judge_run(const std::filesystem::path& folder, const std::vector<JudgingData>& data,
+                    const JudgeOptions& options, const SessionOptions& session);
+
+// For who judges one model of a run at a time and without a bar: the answer on record, if any, and a new one.
+[[nodiscard]] std::optional<Evaluation> recorded_answer(const std::filesystem::path& folder, const Model& model,
+                                                        const TestData& test, const JudgeOptions& options);
+[[nodiscard]] Evaluation judge_quietly(const std::filesystem::path& path, const Model& model, const TestData& test,
+                                       const JudgeOptions& options, const Progress& progress);
+
+// "−21.3 nats [−21.5, −21.1] estimate" for the terminal.
+[[nodiscard]] std::string in_words(const Estimate& estimate);
+
+// ", averaged over 5 draws, spread 0.03 nats"; nothing for one draw.
+[[nodiscard]] std::string draws_in_words(const Evaluation& evaluation);
+
+[[nodiscard]] bool is_run_folder(const std::filesystem::path& folder);
+
+}  // namespace harmonium

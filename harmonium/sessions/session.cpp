@@ -1,0 +1,65 @@
+#include "harmonium/sessions/session.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/rbm_chains.h"
+
+namespace harmonium {
+
+namespace {
+
+std::atomic<bool> interrupt_flag = false;  // lock-free, so a signal handler may set it
+
+void on_interrupt(int signal) {
+  interrupt_flag = true;
+  std::signal(signal, SIG_DFL);  // the second time is final
+}
+
+}  // namespace
+
+void apply(const SessionOptions& session) {
+  require(
+      session.devices != SessionOptions::Devices::cpu || session.device != "cuda",
+      "--device cuda: this command computes on the CPU; train, resume, evaluate, sample and fisher can use a device");
+  (void)find_device(session.device);  // before anything else is done
+  set_device_precision(parse_precision(session.precision));
+  require(session.threads >= 0, "--threads {}: give a number of threads, or 0 for all", session.threads);
+  // LibTorch's own default is one thread on some builds. OMP_NUM_THREADS, where set, is somebody's decision.
+  if (session.threads > 0)
+    at::set_num_threads(session.threads);
+  else if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+void limit_threads(const SessionOptions& session, double products) {
+  constexpr double worth_sharing = 1e7;
+  if (session.threads == 0 && products < worth_sharing) at::set_num_threads(1);
+}
+
+std::string as_flags(const std::string& message) {
+  return spell_options(message, [](std::string name) {
+    std::ranges::replace(name, '_', '-');
+    return "--" + name;
+  });
+}
+
+void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }
+
+void watch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
+
+bool interrupted() { return interrupt_flag; }
+
+}  // namespace harmonium

@@ -1,0 +1,38 @@
+// A model and the rows that are shown to it: what `encode`, `reconstruct`, `retrieve` and `classify` share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/families/model.h"
+#include "harmonium/sessions/session.h"
+
+namespace harmonium {
+
+struct ShownDataOptions {
+  SessionOptions common;
+  std::string model;  // run folder or file
+  std::string data;   // empty: the test part of what the model was trained on
+  std::string label_column = "none";
+  std::int64_t limit = 0;
+  std::string layer;  // the code: a layer by name, or all; empty: the model's usual one
+};
+
+// Where `data` is empty: the test part of what the model was trained on, read as training read it.
+void choose_data(const std::string& path, const Model& model, std::string& data, std::string& label_column);
+
+struct ShownData {
+  std::unique_ptr<Model> model;  // which has an encoder
+  Dataset data;
+  bool counts = false;                             // rows are numbers of words
+  Binarization binarization = Binarization::none;  // as rows are shown to the model (training/net_error.h)
+};
+
+// Fills in what the options leave open. Fails, saying what the model can do instead, where it encodes nothing.
+[[nodiscard]] ShownData open_shown_data(ShownDataOptions& options);
+
+// Codes of rows that are shown to the model in the same way, rows × numbers. `layer` as in the options.
+[[nodiscard]] at::Tensor codes_of(const ShownData& shown, const Dataset& data, const std::string& layer);
+
+}  // namespace harmonium

@@ -1,0 +1,2 @@
+#include "harmonium/data/dataset.h"
+#include "harmonium/runs/checkpoint.h"  // offence

@@ -1,0 +1,2 @@
+#include "harmonium/cli/command.h"  // offence
+#include "harmonium/runs/checkpoint.h"

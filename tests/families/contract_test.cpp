@@ -1,0 +1,268 @@
+// What every family of the table promises, whatever it is: a new one is tested by being listed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/families/machine_density.h"
+#include "harmonium/families/machine_model.h"
+#include "harmonium/families/open_model.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/families/resolve.h"
+
+namespace harmonium {
+namespace {
+
+constexpr std::int64_t pixels = 8;
+
+// Rows of two classes: the left half lit, or the right half, with a little noise.
+Dataset halves(std::int64_t rows, std::uint64_t seed) {
+  at::Tensor values = at::zeros({rows, pixels}, at::kByte), labels = at::zeros({rows}, at::kLong);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::uint64_t bits = Key(seed).fold_in(static_cast<std::uint64_t>(row)).bits();
+    const std::int64_t label = static_cast<std::int64_t>(bits & 1U);
+    labels[row] = label;
+    for (std::int64_t i = 0; i < pixels; ++i) {
+      const bool noise = ((bits >> (8 + 5 * i)) & 31U) == 0;
+      values[row][i] = static_cast<int>(((i >= pixels / 2) == (label == 1)) != noise);
+    }
+  }
+  return {.name = "halves", .values = values, .labels = labels};
+}
+
+RunData small_data() { return {.train = halves(60, 1), .valid = halves(30, 2)}; }
+
+RunConfig small_config(const std::string& name, RunData& data) {
+  RunConfig config = usual_config(name);
+  const Family& family = find_family(name);
+  config.data = "halves";
+  config.valid = "others";
+  if (family.has("hidden")) config.hidden = "5";
+  if (family.has("layers")) config.layers = "5,4";
+  config.updates = 40;
+  config.batch = 10;
+  config.averaging = 5;
+  config.seed = 3;
+  resolve(config, data);
+  return config;
+}
+
+// The model before its first update, with its stages trained in memory.
+std::unique_ptr<Model> begun(const RunConfig& config, const RunData& data) {
+  const Family& family = find_family(config.model);
+  const std::optional<Stages> stages = family.stages == nullptr ? std::nullopt : family.stages(config, data);
+  StageModels models;
+  if (stages) {
+    RunData seen = stages->data;
+    for (std::size_t i = 0; i < stages->count; ++i) {
+      const RunConfig one = stages->config(i);
+      const auto trainee = find_family(one.model).train(one, seen, *begun(one, seen));
+      while (!trainee->training().finished()) trainee->training().step();
+      models.push_back(trainee->kept()->clone());
+      if (i + 1 < stages->count) seen = stages->encode(*models.back(), seen);
+    }
+  }
+  return family.make(config, data, models);
+}
+
+std::unique_ptr<Model> trained(const RunConfig& config, const RunData& data) {
+  std::unique_ptr<Model> start = begun(config, data);
+  const auto trainee = find_family(config.model).train(config, data, *start);
+  if (trainee == nullptr) return start;  // stages are all there is
+  while (!trainee->training().finished()) trainee->training().step();
+  return trainee->kept();
+}
+
+class EveryFamily : public ::testing::TestWithParam<std::string> {
+ protected:
+  RunData data_ = small_data();
+  RunConfig config_ = small_config(GetParam(), data_);
+};
+
+TEST_P(EveryFamily, HasANameATitleAHelpAndAnExampleThatNamesIt) {
+  const Family& family = find_family(GetParam());
+  EXPECT_FALSE(family.title.empty() || family.help.empty());
+  EXPECT_NE(family.example.find("harmonium train"), std::string::npos);
+  EXPECT_NE(family.example.find("--model " + family.name), std::string::npos);
+  for (const std::string& option : family.options) {
+    bool known = false;
+    RunConfig::visit(config_, [&](const char* name, auto&, const char*) { known = known || option == name; });
+    EXPECT_TRUE(known) << option << " is no option of a configuration";
+  }
+}
+
+TEST_P(EveryFamily, ResolvesAConfigurationOnceAndForAll) {
+  RunConfig again = config_;
+  RunData data = data_;
+  resolve(again, data);
+  const auto text = [](const RunConfig& config) {
+    std::string all;
+    RunConfig::visit(config,
+                     [&](const char* name, const auto& field, const char*) { all += format("{}={}\n", name, field); });
+    return all;
+  };
+  EXPECT_EQ(text(again), text(config_));
+  check_config(config_, data_);
+}
+
+TEST_P(EveryFamily, ComesBackFromItsFileAsItWas) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  EXPECT_EQ(model->info().family, GetParam());
+  const std::string bytes = model->encode_file();
+  const std::unique_ptr<Model> back = decode_model(bytes, "a file");
+  EXPECT_EQ(back->encode_file(), bytes);
+  EXPECT_EQ(back->info().family, model->info().family);
+  EXPECT_EQ(back->info().notes, model->info().notes);
+  EXPECT_EQ(back->title(), model->title());
+  const Moments before = model->parameters(), after = back->parameters();
+  ASSERT_EQ(before.entries().size(), after.entries().size());
+  for (const auto& [name, value] : before.entries()) EXPECT_TRUE(at::equal(value, after[name])) << name;
+  // Cut short anywhere, it is an error and nothing else.
+  for (std::size_t length = 0; length < bytes.size(); length += 97)
+    EXPECT_THROW((void)decode_model(bytes.substr(0, length), "a cut file"), Error) << length;
+}
+
+TEST_P(EveryFamily, GoesOnFromItsStateBitForBit) {
+  const std::unique_ptr<Model> start = begun(config_, data_);
+  const Family& family = find_family(GetParam());
+  const auto whole = family.train(config_, data_, *start);
+  if (whole == nullptr) GTEST_SKIP() << "trained by stages alone, which are other families";
+  const auto first = family.train(config_, data_, *start->clone());
+  for (int update = 0; update < 40; ++update) {
+    if (update % 10 == 0) (void)whole->measure();
+    whole->training().step();
+  }
+  for (int update = 0; update < 17; ++update) {
+    if (update % 10 == 0) (void)first->measure();
+    first->training().step();
+  }
+  NamedTensors saved;
+  for (const auto& [name, value] : first->training().state()) saved.emplace_back(name, value.clone());
+  const auto second = family.train(config_, data_, *begun(config_, data_));
+  second->training().restore(17, saved);
+  for (int update = 17; update < 40; ++update) {
+    if (update % 10 == 0) (void)second->measure();
+    second->training().step();
+  }
+  EXPECT_EQ(second->kept()->encode_file(), whole->kept()->encode_file());
+  EXPECT_EQ(second->measure(), whole->measure());
+}
+
+TEST_P(EveryFamily, DrawsRowsThatItsUnitsCanHave) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  const Generator* generator = model->generator();
+  if (generator == nullptr) GTEST_SKIP() << "draws nothing";
+  for (const bool means : {false, true}) {
+    Generator::Request request{.count = 20, .sweeps = 10, .means = means, .seed = 4};
+    const at::Tensor rows = generator->draw(request);
+    ASSERT_EQ(rows.sizes(), (std::vector<std::int64_t>{20, pixels}));
+    EXPECT_EQ(model->visible().complaint(rows), "");
+    EXPECT_TRUE(at::equal(generator->draw(request), rows)) << "the same seed draws the same";
+    request.seed = 5;
+    EXPECT_FALSE(at::equal(generator->draw(request), rows)) << "another seed draws others";
+  }
+}
+
+class Quiet final : public Watcher {
+ public:
+  [[nodiscard]] Progress begin(const std::string&) override {
+    return [](std::int64_t, std::int64_t) {};
+  }
+  void say(const std::string&) override {}
+};
+
+// Every row of eight pixels, with every label where the model is one of rows and labels.
+TEST_P(EveryFamily, HasProbabilitiesThatAddUpToOneOrLess) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  const Density* density = model->density();
+  if (density == nullptr) GTEST_SKIP() << "has no likelihood";
+  const bool joint = model->machine() != nullptr && model->classifier() != nullptr;
+  EstimationOptions options;
+  options.importance = 200;
+  Quiet watcher;
+  double sum = 0, widest = 0;
+  bool exact = true;
+  for (int number = 0; number < 1 << pixels; ++number)
+    for (std::int64_t label = 0; label < (joint ? 2 : 1); ++label) {
+      at::Tensor values = at::zeros({1, pixels}, at::kByte);
+      for (std::int64_t i = 0; i < pixels; ++i) values[0][i] = (number >> i) & 1;
+      const TestData test =
+          make_test_data("a row", {.name = "a row", .values = values, .labels = at::full({1}, label, at::kLong)}, {},
+                         model->visible());
+      const Evaluation found = density->judge({&test}, options, watcher, nullptr).front();
+      const Estimate& value = found.log_likelihood.value();
+      EXPECT_LE(value.low, value.high);
+      exact = exact && value.kind == EstimateKind::exact;
+      widest = std::max(widest, value.high - value.low);
+      sum += std::exp(value.value);
+    }
+  if (exact) {
+    EXPECT_NEAR(sum, 1, 1e-4);
+  } else {  // bounds from below: noise of single rows averages out over all of them
+    EXPECT_TRUE(sum > 0.5 && sum < 1 + widest) << sum << " with intervals of up to " << widest;
+  }
+}
+
+TEST_P(EveryFamily, LearnsWhatItIsShown) {
+  const std::unique_ptr<Model> start = begun(config_, data_);
+  RunConfig longer = config_;
+  longer.updates = 2000;
+  const std::unique_ptr<Model> end = trained(longer, data_);
+  Quiet watcher;
+  if (end->density() != nullptr && find_family(GetParam()).stages == nullptr) {
+    const TestData test = make_test_data("rows", data_.train, {}, end->visible());
+    EstimationOptions options;
+    options.importance = 100;
+    const auto of = [&](const Model& model) {
+      return model.density()->judge({&test}, options, watcher, nullptr).front().log_likelihood->value;
+    };
+    EXPECT_GT(of(*end), of(*start) + 0.3);
+  }
+  if (end->classifier() != nullptr) {
+    const at::Tensor guess = end->classifier()->log_probabilities(data_.valid.to_float()).argmax(1);
+    EXPECT_GT(guess.eq(data_.valid.labels).to(at::kDouble).mean().item<double>(), 0.9);
+  }
+  if (end->encoder() != nullptr) {
+    const at::Tensor rows = data_.valid.to_float();
+    for (std::size_t layer = 0; layer < end->encoder()->code_layers().size(); ++layer)
+      EXPECT_EQ(end->encoder()->encode(rows, layer).size(0), rows.size(0)) << layer;
+    if (end->encoder()->reconstructs()) {
+      EXPECT_LT((end->encoder()->reconstruct(rows) - rows).square().sum(1).mean().item<double>(), 2.0)
+          << "the mean row would miss by 2";
+    }
+  }
+}
+
+TEST_P(EveryFamily, ShowsPicturesOfItself) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  const NamedTensors nothing;
+  for (const Exhibit& each : model->exhibits({.checkpoint = nothing, .train = data_.train})) {
+    EXPECT_FALSE(each.id.empty() || each.title.empty() || each.caption.empty());
+    EXPECT_EQ(each.rows.dim(), 2) << each.id;
+    EXPECT_TRUE(at::isfinite(each.rows).all().item<bool>()) << each.id;
+  }
+  EXPECT_FALSE(model->subtitle().empty() || model->layers().empty());
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const Family& each : families()) names.push_back(each.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, ::testing::ValuesIn(all_names()),
+                         [](const auto& each) { return each.param; });
+
+TEST(Families, AreFoundByNameAndTheOthersAreNamed) {
+  EXPECT_EQ(find_family("rbm").name, "rbm");
+  try {
+    (void)find_family("rmb");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    for (const Family& each : families()) EXPECT_NE(std::string(error.what()).find(each.name), std::string::npos);
+  }
+  EXPECT_EQ(families_with("no_such_option"), "");
+}
+
+}  // namespace
+}  // namespace harmonium

@@ -1,0 +1,85 @@
+#include "harmonium/families/net_file.h"
+
+#include "harmonium/data/formats/safetensors.h"
+#include "harmonium/families/machine_file.h"
+#include "harmonium/models/builders.h"
+#include "tests/files/support.h"
+
+namespace harmonium {
+namespace {
+
+TrainedNet small_net() {
+  TrainedNet model{.net = make_autoencoder(4, {3, 2}, Activation::relu, Activation::logistic),
+                   .kind = "autoencoder",
+                   .image = ImageShape{2, 2},
+                   .notes = {{"data", "digits"}, {"updates", "7"}}};
+  initialize(model.net, Key(1));
+  return model;
+}
+
+TEST(NetFile, GivesBackWhatWasWritten) {
+  const TemporaryFolder folder;
+  const TrainedNet model = small_net();
+  write_net(folder / "model.safetensors", model);
+  for (const std::filesystem::path& path : {folder / "model.safetensors", folder.path()}) {
+    const TrainedNet read = read_net(path);
+    EXPECT_EQ(read.kind, "autoencoder");
+    EXPECT_EQ(read.image, model.image);
+    EXPECT_EQ(read.notes, model.notes);
+    EXPECT_EQ(read.net.code(), model.net.code());
+    ASSERT_EQ(read.net.layers().size(), 4U);
+    const at::Tensor rows = at::ones({3, 4});
+    EXPECT_TRUE(at::equal(read.net.forward(rows), model.net.forward(rows)));
+    EXPECT_TRUE(at::equal(read.net.encode(rows), model.net.encode(rows)));
+  }
+  TrainedNet documents = model;
+  documents.net.set_input_form(InputForm::shares);
+  write_net(folder / "documents.safetensors", documents);
+  EXPECT_EQ(read_net(folder / "documents.safetensors").net.input_form(), InputForm::shares);
+  // Parameters are float32 whatever they were.
+  TrainedNet precise = model;
+  precise.net = model.net.to(at::kDouble);
+  write_net(folder / "precise.safetensors", precise);
+  EXPECT_EQ(read_net(folder / "precise.safetensors").net.weights(0).scalar_type(), at::kFloat);
+}
+
+TEST(NetFile, AndFilesOfMachinesAreToldApart) {
+  const TemporaryFolder folder;
+  write_net(folder / "net.safetensors", small_net());
+  write_machine(folder / "rbm.safetensors", {make_rbm("bernoulli:4", "bernoulli:2")});
+  expect_error([&] { (void)read_machine(folder / "net.safetensors"); }, {"net.safetensors", "autoencoder"});
+  expect_error([&] { (void)read_net(folder / "rbm.safetensors"); }, {"rbm.safetensors", "'rbm'", "finetune"});
+}
+
+TEST(NetFile, SaysWhatIsWrongWithADamagedOne) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "net.safetensors";
+  const auto damaged = [&](const std::function<void(TensorFile&)>& damage) {
+    write_net(path, small_net());
+    TensorFile file = read_safetensors(path);
+    damage(file);
+    write_safetensors(path, file);
+    return [&] { (void)read_net(path); };
+  };
+  const auto structure = [&](const std::string& text) {
+    return damaged([&](TensorFile& file) { file.metadata["structure"] = text; });
+  };
+  expect_error(structure("{"), {"net.safetensors", "structure", "damaged"});
+  expect_error(structure(R"({"net": [{"inputs": 4}]})"), {"net.safetensors", "layers", "damaged"});
+  expect_error(structure(R"({"net": [{"inputs": 4, "outputs": -3, "activation": "relu"}]})"), {"layer 1", "-3"});
+  expect_error(structure(R"({"net": [{"inputs": 4, "outputs": 999999999999, "activation": "relu"}]})"),
+               {"layer 1", "999999999999"});
+  expect_error(structure(R"({"net": [{"inputs": 4, "outputs": 3, "activation": "cubic"}]})"), {"cubic"});
+  expect_error(structure(R"({"net": [{"inputs": 4, "outputs": 3, "activation": "relu"}], "code": 1})"), {"code"});
+  expect_error(structure(R"({"net": [{"inputs": 5, "outputs": 3, "activation": "relu"}]})"),
+               {"layer1.weights", "shape"});
+  expect_error(damaged([](TensorFile& file) { file.tensors.front().second.view(-1)[0] = NAN; }),
+               {"net.safetensors", "not finite"});
+  expect_error(damaged([](TensorFile& file) { std::swap(file.tensors.front().first, file.tensors.back().first); }),
+               {"net.safetensors", "shape"});
+  expect_error(damaged([](TensorFile& file) { file.tensors.erase(file.tensors.begin()); }), {"missing"});
+  expect_error(damaged([](TensorFile& file) { file.metadata.erase("kind"); }), {"kind", "missing"});
+}
+
+}  // namespace
+}  // namespace harmonium
