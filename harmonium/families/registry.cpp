@@ -16,6 +16,7 @@ const std::vector<Family>& families() {
       dbm_family(),
       dbn_family(),
       classification_dbn_family(),
+      nade_family(),
       mlp_family(),
       autoencoder_family(),
   };

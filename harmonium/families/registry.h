@@ -37,5 +37,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family classification_dbn_family();
 [[nodiscard]] Family mlp_family();
 [[nodiscard]] Family autoencoder_family();
+[[nodiscard]] Family nade_family();
 
 }  // namespace harmonium

@@ -1,0 +1,219 @@
+// The family nade (models/autoregressive/nade.h): an autoregressive model with an exact log-likelihood.
+#include "harmonium/models/autoregressive/nade.h"
+
+#include <algorithm>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/option_groups.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/training/objectives/ascent.h"
+
+namespace harmonium {
+
+namespace {
+
+struct NadeOptions {
+  std::string order = "raster";
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& visitor) {
+    visitor("order", self.order, "order of the inputs: raster, or random:SEED");
+  }
+};
+
+class NadeModel final : public Model, private Density, private Generator {
+ public:
+  NadeModel(ModelInfo info, Nade nade)
+      : Model(std::move(info)), nade_(std::move(nade)), visible_(make_unit(format("bernoulli:{}", nade_.inputs()))) {}
+
+  [[nodiscard]] const Nade& nade() const { return nade_; }
+  [[nodiscard]] std::string title() const override { return "NADE"; }
+  [[nodiscard]] std::string subtitle() const override {
+    return format("{} inputs – {} hidden units", nade_.inputs(), nade_.hidden());
+  }
+  [[nodiscard]] const Unit& visible() const override { return *visible_; }
+  [[nodiscard]] Moments parameters() const override { return nade_.parameters(); }
+  [[nodiscard]] std::vector<LayerText> layers() const override {
+    return {{.name = "visible", .unit = visible_->spec(), .observed = true},
+            {.name = "hidden", .unit = format("logistic:{}", nade_.hidden())}};
+  }
+  [[nodiscard]] std::unique_ptr<Model> to(const at::Device& device) const override {
+    return std::make_unique<NadeModel>(info_, nade_.to(at::TensorOptions().device(device)));
+  }
+  [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<NadeModel>(info_, nade_); }
+  [[nodiscard]] const Density* density() const override { return this; }
+  [[nodiscard]] const Generator* generator() const override { return this; }
+
+  [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
+    constexpr std::int64_t filters = 96, samples = 60;
+    const at::Tensor columns = on_cpu(nade_.parameters()["encoder.weights"]).t();
+    const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
+    const at::Tensor drawn = nade_.sample(Key(1), samples);
+    return {{.id = "filters",
+             .title = "Filters",
+             .caption = format("Input weights of {} of {} hidden units, largest first. Red adds, blue takes away; each "
+                               "on its own scale.",
+                               std::min(filters, columns.size(0)), columns.size(0)),
+             .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
+             .weights = true,
+             .columns = 12},
+            {.id = "samples",
+             .title = "Samples",
+             .caption = "Independent draws: the probability of every pixel given those drawn before it.",
+             .rows = on_cpu(nade_.conditional_means(drawn)),
+             .samples = true}};
+  }
+
+  [[nodiscard]] std::string encode_file() const override {
+    TensorFile file;
+    for (const auto& [name, value] : nade_.parameters().entries())
+      file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+    set_header(
+        file,
+        {.kind = info_.family,
+         .structure = {{"nade", {{"inputs", nade_.inputs()}, {"hidden", nade_.hidden()}, {"order", nade_.order()}}}},
+         .image = info_.image,
+         .notes = info_.notes});
+    return encode_safetensors(file);
+  }
+
+ private:
+  // Density
+  void check(const EstimationOptions& options) const override {
+    require(options.method == "auto" || options.method == "exact",
+            "@method {}: the log-likelihood of a NADE is exact; leave @method out", options.method);
+  }
+  [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
+                                              const EstimationOptions& options, Watcher&, Journal*) const override {
+    check(options);
+    require(!tests.empty(), "a NADE is normalized, so log Z is 0; give @data to judge it by");
+    std::vector<Evaluation> answers;
+    for (const TestData* test : tests)
+      answers.push_back(judge_by_rows(*test, *visible_, [&](const at::Tensor& rows) {
+        const double mean = nade_.log_probabilities(rows).mean().item<double>();
+        return Estimate{.value = mean,
+                        .low = mean,
+                        .high = mean,
+                        .kind = EstimateKind::exact,
+                        .method = "exact: the product of its conditionals"};
+      }));
+    return answers;
+  }
+  [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions&) const override {
+    return old.log_likelihood && old.log_likelihood->kind == EstimateKind::exact;
+  }
+  [[nodiscard]] double products(const EstimationOptions&, bool) const override { return products(1000); }
+
+  // Generator
+  [[nodiscard]] at::Tensor draw(const Request& request) const override {
+    const at::Tensor drawn = nade_.sample(Key(request.seed), request.count);
+    return on_cpu(request.means ? nade_.conditional_means(drawn) : drawn);
+  }
+  [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
+  [[nodiscard]] bool markov() const override { return false; }
+  [[nodiscard]] double products(std::int64_t count) const override {
+    return static_cast<double>(count * nade_.parameters().dimension());
+  }
+
+  Nade nade_;
+  std::shared_ptr<const Unit> visible_;
+};
+
+std::vector<ParameterGroup> groups_of(const Nade&) {
+  return {{.names = {"encoder.weights", "decoder.weights"}, .kind = ParameterKind::weights},
+          {.names = {"hidden.bias", "output.bias"}, .kind = ParameterKind::bias}};
+}
+
+std::int64_t hidden_units(const RunConfig& config) {
+  constexpr std::size_t most_digits = 7;
+  require(!config.hidden.empty() && config.hidden.size() <= most_digits &&
+              config.hidden.find_first_not_of("0123456789") == std::string::npos && std::stoll(config.hidden) > 0,
+          "@hidden {}: give the number of hidden units, such as 500", config.hidden);
+  return std::stoll(config.hidden);
+}
+
+void resolve(RunConfig& config, RunData&) {
+  require(make_unit(config.visible)->support() == Unit::Support::bits, "@visible {}: a NADE models binary data",
+          config.visible);
+  (void)hidden_units(config);
+  resolve_likelihood(config, 0.001);
+}
+
+std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
+  const std::int64_t inputs = data.train.columns();
+  Nade nade(inputs, hidden_units(config), parse_order(config.own.as<NadeOptions>().order, inputs));
+  check_rows(data, *make_unit(config.visible));
+  initialize(nade, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
+  return std::make_unique<NadeModel>(initial_info(config, data), std::move(nade));
+}
+
+std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
+  const auto& begun = dynamic_cast<const NadeModel&>(start);
+  const Nade nade = begun.nade().to(at::TensorOptions().device(find_device(config.device)));
+  auto objective = std::make_unique<Ascent>(
+      nade.parameters(), groups_of(nade), "log_likelihood", [nade](const std::vector<at::Tensor>& batch, const Key&) {
+        LogLikelihoodGradient found = nade.log_likelihood_gradient(batch.front());
+        return Ascent::Climb{.value = found.log_likelihood, .gradient = std::move(found.gradient)};
+      });
+  return train_by_likelihood(
+      std::move(objective), config, data,
+      {.mean =
+           [nade](const Moments& parameters, const at::Tensor& rows) {
+             return nade.with_parameters(parameters).log_probabilities(rows).mean().item<double>();
+           },
+       .model = [nade, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
+         return std::make_unique<NadeModel>(info, nade.with_parameters(parameters));
+       }});
+}
+
+std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  if (!header.structure.is_object() || !header.structure.contains("nade")) return nullptr;
+  try {
+    const nlohmann::json& shape = header.structure.at("nade");
+    constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
+    const std::int64_t inputs = shape.at("inputs"), hidden = shape.at("hidden");
+    require(inputs >= 1 && hidden >= 1 && inputs <= most_units && hidden <= most_units &&
+                inputs * hidden <= (std::int64_t{1} << 30),
+            "{}: {} inputs and {} hidden units make no NADE", where, inputs, hidden);
+    Nade nade(inputs, hidden, shape.at("order").get<std::vector<std::int64_t>>());
+    for (const auto& [name, value] : nade.parameters().entries())
+      copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
+    ModelHeader rest = header;
+    forget_other_image(rest, inputs);
+    return std::make_unique<NadeModel>(
+        ModelInfo{.family = rest.kind, .image = rest.image, .notes = std::move(rest.notes)}, std::move(nade));
+  } catch (const nlohmann::json::exception& error) {
+    fail("{}: the description of the NADE is damaged ({})", where, error.what());
+  }
+}
+
+}  // namespace
+
+Family nade_family() {
+  namespace groups = option_groups;
+  return {.name = "nade",
+          .title = "NADE",
+          .help = "neural autoregressive distribution estimator: exact log-likelihood, one pixel after the other",
+          .example = "harmonium train --data digits --model nade --hidden 100 --updates 500",
+          .options = groups::joined({groups::common(), groups::tracked(), {"hidden", "patience"}}),
+          .own = OwnOptions(NadeOptions{}),
+          .resolve = resolve,
+          .make = make,
+          .train = train,
+          .read = read,
+          .products =
+              [](const RunConfig& config) {
+                return 3.0 * static_cast<double>(config.batch * hidden_units(config)) *
+                       static_cast<double>(make_unit(config.visible)->width());
+              },
+          .words =
+              [](const RunConfig& config) {
+                return format("{} – {}, order {}", config.visible, config.hidden, config.own.as<NadeOptions>().order);
+              },
+          .keeps_best = true};
+}
+
+}  // namespace harmonium
