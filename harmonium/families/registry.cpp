@@ -17,6 +17,7 @@ const std::vector<Family>& families() {
       dbn_family(),
       classification_dbn_family(),
       nade_family(),
+      vae_family(),
       mlp_family(),
       autoencoder_family(),
   };

@@ -38,5 +38,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family mlp_family();
 [[nodiscard]] Family autoencoder_family();
 [[nodiscard]] Family nade_family();
+[[nodiscard]] Family vae_family();
 
 }  // namespace harmonium

@@ -1,0 +1,326 @@
+// The family vae (models/directed/vae.h): variational autoencoders with dense nets.
+#include "harmonium/models/directed/vae.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/encoded_data.h"
+#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/option_groups.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/gradients/objectives/elbo.h"
+#include "harmonium/likelihood/importance_bound.h"
+#include "harmonium/training/objectives/ascent.h"
+
+namespace harmonium {
+
+namespace {
+
+struct VaeOptions {
+  std::int64_t latent = 20;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& visitor) {
+    visitor("latent", self.latent, "number of latent variables");
+  }
+};
+
+// Rows are judged in pieces that bound memory.
+template <class Function>
+at::Tensor by_pieces(const at::Tensor& rows, Function&& function) {
+  constexpr std::int64_t rows_at_once = 500;
+  std::vector<at::Tensor> pieces;
+  for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once)
+    pieces.push_back(function(rows.narrow(0, first, std::min(rows_at_once, rows.size(0) - first)), first));
+  return at::cat(pieces);
+}
+
+class VaeModel final : public Model, private Density, private Generator, private Encoder {
+ public:
+  VaeModel(ModelInfo info, Vae vae)
+      : Model(std::move(info)),
+        vae_(std::move(vae)),
+        visible_(make_unit(format("{}:{}", vae_.structure().visible.starts_with("bernoulli") ? "bernoulli" : "gaussian",
+                                  vae_.visible().width()))) {}
+
+  [[nodiscard]] const Vae& vae() const { return vae_; }
+  [[nodiscard]] std::string title() const override { return "Variational autoencoder"; }
+  [[nodiscard]] std::string subtitle() const override {
+    std::string text = vae_.structure().visible;
+    for (const std::int64_t width : vae_.structure().hidden) text += format(" – {}", width);
+    return text + format(" – {} latent variables", vae_.structure().latent);
+  }
+  [[nodiscard]] const Unit& visible() const override { return *visible_; }
+  [[nodiscard]] Moments parameters() const override { return vae_.parameters(); }
+  [[nodiscard]] std::vector<LayerText> layers() const override {
+    std::vector<LayerText> texts = {{.name = "visible", .unit = vae_.structure().visible, .observed = true}};
+    for (std::size_t i = 0; i < vae_.structure().hidden.size(); ++i)
+      texts.push_back({.name = format("layer{}", i + 1),
+                       .unit = format("{}:{}", to_string(vae_.structure().activation), vae_.structure().hidden[i])});
+    texts.push_back({.name = "latent", .unit = format("gaussian:{}", vae_.structure().latent)});
+    return texts;
+  }
+  [[nodiscard]] std::unique_ptr<Model> to(const at::Device& device) const override {
+    return std::make_unique<VaeModel>(info_, vae_.to(at::TensorOptions().device(device)));
+  }
+  [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<VaeModel>(info_, vae_); }
+  [[nodiscard]] const Density* density() const override { return this; }
+  [[nodiscard]] const Generator* generator() const override { return this; }
+  [[nodiscard]] const Encoder* encoder() const override { return this; }
+
+  [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput& input) const override {
+    constexpr std::int64_t samples = 60, columns = 20;
+    std::vector<Exhibit> all = {
+        {.id = "samples",
+         .title = "Samples",
+         .caption = "Means of the data's units given independent draws of the latent variables.",
+         .rows = on_cpu(vae_.sample(Key(1), samples).means),
+         .samples = true}};
+    const Dataset& train = input.train;
+    if (train.rows() < columns || train.columns() != visible_->width()) return all;
+    const at::Tensor rows = train.first(columns).to_float();
+    all.push_back(
+        {.id = "reconstructions",
+         .title = "Reconstructions",
+         .caption = format("Rows of {}, and below each its mean given the mean of the latent variables.", train.name),
+         .rows = at::cat({rows, on_cpu(vae_.reconstruct(rows.to(device())))}),
+         .columns = columns});
+    return all;
+  }
+  [[nodiscard]] std::string remark() const override {
+    return "Log-likelihoods are lower bounds, in nats per row. Numbers under different binarizations are not "
+           "comparable.";
+  }
+
+  [[nodiscard]] std::string encode_file() const override {
+    TensorFile file;
+    for (const auto& [name, value] : vae_.parameters().entries())
+      file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+    const VaeStructure& shape = vae_.structure();
+    set_header(file, {.kind = info_.family,
+                      .structure = {{"vae",
+                                     {{"visible", shape.visible},
+                                      {"hidden", shape.hidden},
+                                      {"latent", shape.latent},
+                                      {"activation", to_string(shape.activation)}}}},
+                      .image = info_.image,
+                      .notes = info_.notes});
+    return encode_safetensors(file);
+  }
+
+ private:
+  [[nodiscard]] at::Device device() const { return vae_.parameters().entries().front().second.device(); }
+
+  // Density: importance-weighted bound.
+  void check(const EstimationOptions& options) const override {
+    harmonium::check(options);
+    require(options.method == "auto",
+            "@method {}: a VAE is judged by importance sampling; leave @method out, and choose @importance",
+            options.method);
+  }
+  [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
+                                              const EstimationOptions& options, Watcher& watcher,
+                                              Journal*) const override {
+    check(options);
+    require(!tests.empty(), "a VAE is normalized, so log Z is 0; give @data to judge it by");
+    const Key key(options.seed);
+    constexpr std::int64_t own_rows = 100;
+    const OwnDrawBounds own = own_draw_bounds(vae_, vae_.parameters(), own_rows, options.importance, key.fold_in(1));
+    std::vector<Evaluation> answers;
+    for (const TestData* test : tests) {
+      Evaluation answer = judge_by_rows(*test, *visible_, [&](const at::Tensor& rows) {
+        const Progress progress = watcher.begin(format("importance sampling, {} draws", options.importance));
+        double sum = 0, variance = 0;
+        (void)by_pieces(rows, [&](const at::Tensor& piece, std::int64_t first) {
+          const ImportanceBound found =
+              importance_bound(vae_, vae_.parameters(), piece.to(device()), options.importance,
+                               key.fold_in(2).fold_in(static_cast<std::uint64_t>(first)));
+          const auto count = static_cast<double>(piece.size(0));
+          sum += found.mean.value * count;
+          const double half = (found.mean.high - found.mean.low) / 2 * count;
+          variance += half * half;
+          progress(first + piece.size(0), rows.size(0));
+          return found.log_p;
+        });
+        const auto n = static_cast<double>(rows.size(0));
+        return Estimate{.value = sum / n,
+                        .low = (sum - std::sqrt(variance)) / n,
+                        .high = (sum + std::sqrt(variance)) / n,
+                        .kind = EstimateKind::lower_bound,
+                        .method = "importance sampling",
+                        .chains = options.importance};
+      });
+      answer.verdict = own.gap_interval.high <= options.gap
+                           ? format("On rows of the model's own the bound misses at most {:.2f} nats [{:.2f}, {:.2f}]",
+                                    own.gap(), own.gap_interval.low, own.gap_interval.high)
+                           : format(
+                                 "On rows of the model's own the bound may miss {:.2f} nats [{:.2f}, {:.2f}]: use more "
+                                 "importance samples",
+                                 own.gap(), own.gap_interval.low, own.gap_interval.high);
+      answers.push_back(std::move(answer));
+    }
+    return answers;
+  }
+  [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions& options) const override {
+    return old.log_likelihood && old.log_likelihood->chains == options.importance;
+  }
+  [[nodiscard]] double products(const EstimationOptions&, bool) const override { return products(1000); }
+
+  // Generator
+  [[nodiscard]] at::Tensor draw(const Request& request) const override {
+    const Dream dream = vae_.sample(Key(request.seed), request.count);
+    return on_cpu(request.means ? dream.means : dream.visible);
+  }
+  [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
+  [[nodiscard]] bool markov() const override { return false; }
+  [[nodiscard]] double products(std::int64_t count) const override {
+    return static_cast<double>(count * vae_.parameters().dimension());
+  }
+
+  // Encoder: means of the latent variables.
+  [[nodiscard]] std::vector<std::string> code_layers() const override { return {"latent"}; }
+  [[nodiscard]] at::Tensor encode(const at::Tensor& rows, std::size_t) const override {
+    return on_cpu(vae_.encode(rows.to(device())).means);
+  }
+  [[nodiscard]] at::Tensor reconstruct(const at::Tensor& rows) const override {
+    return on_cpu(vae_.reconstruct(rows.to(device())));
+  }
+
+  Vae vae_;
+  std::shared_ptr<const Unit> visible_;
+};
+
+// Weights decay and move at the rate of weights; biases, and deviations, at that of biases.
+std::vector<ParameterGroup> groups_of(const Vae& vae) {
+  ParameterGroup weights{.names = {}, .kind = ParameterKind::weights}, bias{.names = {}, .kind = ParameterKind::bias};
+  for (const auto& [name, value] : vae.parameters().entries())
+    (name.ends_with(".weights") ? weights : bias).names.push_back(name);
+  return {weights, bias};
+}
+
+std::vector<std::int64_t> hidden_widths(const RunConfig& config) {
+  std::vector<std::int64_t> widths;
+  constexpr std::size_t most_digits = 7;
+  for (const std::string& item : split_layers(config.layers)) {
+    require(!item.empty() && item.size() <= most_digits && item.find_first_not_of("0123456789") == std::string::npos &&
+                std::stoll(item) > 0,
+            "@layers {}: '{}' is not a number of units; give numbers from the data up, such as 200,200", config.layers,
+            item);
+    widths.push_back(std::stoll(item));
+  }
+  return widths;
+}
+
+void resolve(RunConfig& config, RunData&) {
+  const Unit::Support support = make_unit(config.visible)->support();
+  require(support == Unit::Support::bits || support == Unit::Support::reals,
+          "@visible {}: a VAE models bernoulli or gaussian data", config.visible);
+  require(config.own.as<VaeOptions>().latent >= 1, "@latent {}: give a number of latent variables, 1 or more",
+          config.own.as<VaeOptions>().latent);
+  if (config.layers == "none") config.layers = "200,200";
+  (void)hidden_widths(config);
+  if (config.activation == "auto") config.activation = "tanh";
+  require(parse_activation(config.activation) != Activation::softmax,
+          "@activation softmax: hidden layers may be tanh, relu, elu, logistic or linear");
+  resolve_likelihood(config, 0.001);
+}
+
+std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
+  const auto visible = make_unit(config.visible);
+  check_rows(data, *visible);
+  // Without a floor, constant pixels would pay without limit.
+  const bool bits = visible->support() == Unit::Support::bits;
+  const std::int64_t columns = data.train.columns();
+  Vae vae({.visible = bits ? format("bernoulli:{}", columns) : format("shared_gaussian:{}:0.01", columns),
+           .hidden = hidden_widths(config),
+           .latent = config.own.as<VaeOptions>().latent,
+           .activation = parse_activation(config.activation)});
+  initialize(vae, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
+  return std::make_unique<VaeModel>(initial_info(config, data), std::move(vae));
+}
+
+std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
+  const auto& begun = dynamic_cast<const VaeModel&>(start);
+  const Vae vae = begun.vae().to(at::TensorOptions().device(find_device(config.device)));
+  auto objective = std::make_unique<Ascent>(
+      vae.parameters(), groups_of(vae), "log_likelihood", [vae](const std::vector<at::Tensor>& batch, const Key& key) {
+        ElboGradient found = elbo_gradient(vae, batch.front(), key);
+        return Ascent::Climb{.value = found.bound, .gradient = std::move(found.gradient)};
+      });
+  const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
+  return train_by_likelihood(
+      std::move(objective), config, data,
+      {.mean =
+           [vae, watched](const Moments& parameters, const at::Tensor& rows) {
+             const at::NoGradGuard no_gradients;
+             const at::Tensor placed = rows.to(parameters.entries().front().second.device());
+             return elbo_terms(vae.with_parameters(parameters), parameters, placed, watched).bound().item<double>();
+           },
+       .model = [vae, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
+         return std::make_unique<VaeModel>(info, vae.with_parameters(parameters));
+       }});
+}
+
+std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  if (!header.structure.is_object() || !header.structure.contains("vae")) return nullptr;
+  try {
+    const nlohmann::json& shape = header.structure.at("vae");
+    VaeStructure structure{.visible = shape.at("visible"),
+                           .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
+                           .latent = shape.at("latent"),
+                           .activation = parse_activation(shape.at("activation"))};
+    constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
+    std::vector<std::int64_t> widths = structure.hidden;
+    widths.push_back(structure.latent);
+    widths.push_back(make_distribution(structure.visible)->width());
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      require(widths[i] >= 1 && widths[i] <= most_units && (i == 0 || widths[i] * widths[i - 1] <= (1LL << 30)),
+              "{}: a layer of {} units is no layer of a VAE", where, widths[i]);
+    Vae vae(std::move(structure));
+    for (const auto& [name, value] : vae.parameters().entries())
+      copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
+    ModelHeader rest = header;
+    forget_other_image(rest, vae.visible().width());
+    return std::make_unique<VaeModel>(
+        ModelInfo{.family = rest.kind, .image = rest.image, .notes = std::move(rest.notes)}, std::move(vae));
+  } catch (const nlohmann::json::exception& error) {
+    fail("{}: the description of the VAE is damaged ({})", where, error.what());
+  }
+}
+
+}  // namespace
+
+Family vae_family() {
+  namespace groups = option_groups;
+  return {.name = "vae",
+          .title = "Variational autoencoder",
+          .help = "variational autoencoder with dense nets; its likelihood is bounded by importance sampling",
+          .example = "harmonium train --data digits --model vae --layers 100 --latent 10 --updates 500",
+          .options = groups::joined({groups::common(), groups::tracked(), {"layers", "activation", "patience"}}),
+          .own = OwnOptions(VaeOptions{}),
+          .resolve = resolve,
+          .make = make,
+          .train = train,
+          .read = read,
+          .products =
+              [](const RunConfig& config) {
+                double weights = 0, below = static_cast<double>(make_unit(config.visible)->width());
+                for (const std::int64_t width : hidden_widths(config)) {
+                  weights += below * static_cast<double>(width);
+                  below = static_cast<double>(width);
+                }
+                return 6 * static_cast<double>(config.batch) * weights;
+              },
+          .words =
+              [](const RunConfig& config) {
+                std::string text = config.visible;
+                for (const std::string& each : split_layers(config.layers)) text += " – " + each;
+                return text + format(" – {} latent, elbo", config.own.as<VaeOptions>().latent);
+              },
+          .keeps_best = true};
+}
+
+}  // namespace harmonium
