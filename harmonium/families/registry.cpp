@@ -18,6 +18,7 @@ const std::vector<Family>& families() {
       classification_dbn_family(),
       nade_family(),
       vae_family(),
+      mixture_family(),
       mlp_family(),
       autoencoder_family(),
   };

@@ -39,5 +39,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family autoencoder_family();
 [[nodiscard]] Family nade_family();
 [[nodiscard]] Family vae_family();
+[[nodiscard]] Family mixture_family();
 
 }  // namespace harmonium
