@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .SUFFIXES:
-.PHONY: build demo check rooms fuzz bench asan install-deps format tidy clean help
+.PHONY: build demo check check-long rooms formatted fuzz bench asan install-deps format tidy clean help
 
 JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
@@ -22,13 +22,23 @@ demo: ## train on the embedded digits, evaluate, say where the report is
 	$(call build_preset,release,,--target harmonium_cli)
 	@scripts/demo
 
-check: rooms ## everything that must pass: room order, tests, fuzzers
+check: rooms formatted ## everything that must pass: rooms, formatting, tests, fuzzers
 	$(call build_preset,release,test)
 	@rm -f build/release/ctest.xml
 	ctest --preset release -j $(TEST_JOBS) --output-junit ctest.xml
 	@$(MAKE) --no-print-directory fuzz
 
-rooms: ## no room of the house includes a room above it
+check-long: check ## the slow forms: every header alone, the torch-only build and its tests, long fuzzing
+	scripts/check_headers
+	$(call build_preset,torch-only,test)
+	ctest --test-dir build/torch-only -j $(TEST_JOBS) --output-on-failure
+	FUZZ_RUNS=1000000 tests/fuzz/run build/fuzz
+
+formatted: ## clang-format would change nothing
+	@scripts/install_deps develop
+	@git ls-files -- '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -r clang-format --dry-run --Werror
+
+rooms: ## rooms of the house include only what they may
 	@scripts/check_rooms
 
 fuzz: ## build the parsers' fuzzers and run each for a short, fixed count
