@@ -284,7 +284,7 @@ int sample(SampleOptions options) {
     return 0;
   }
   for (const std::string& sentence : drawn.diagnosis ? drawn.diagnosis->sentences() : drawn.notes.sentences)
-    fmt::print("{}\n", sentence);
+    fmt::print("{}\n", as_flags(sentence));
   if (kind.markov)
     fmt::print("{} samples after {} sweeps  {}\n", options.count, sweeps, options.out);
   else

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "errors.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/families/belief_net_model.h"
@@ -27,7 +28,7 @@ class PythonWatcher final : public Watcher {
   void say(const std::string& sentence) override {
     if (!hooks_.say) return;
     const py::gil_scoped_acquire gil;
-    hooks_.say(sentence);
+    hooks_.say(in_python_words(sentence));
   }
 
  private:

