@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "harmonium/core/error.h"
 #include "harmonium/families/machine_density.h"
@@ -128,8 +129,9 @@ TEST_P(EveryFamily, GoesOnFromItsStateBitForBit) {
   const auto whole = family.train(config_, data_, *start);
   if (whole == nullptr) GTEST_SKIP() << "trained by stages alone, which are other families";
   const auto first = family.train(config_, data_, *start->clone());
+  std::map<int, std::map<std::string, double>> lines;  // of metrics
   for (int update = 0; update < 40; ++update) {
-    if (update % 10 == 0) (void)whole->measure();
+    if (update % 10 == 0) lines[update] = whole->measure();
     whole->training().step();
   }
   for (int update = 0; update < 17; ++update) {
@@ -141,7 +143,9 @@ TEST_P(EveryFamily, GoesOnFromItsStateBitForBit) {
   const auto second = family.train(config_, data_, *begun(config_, data_));
   second->training().restore(17, saved);
   for (int update = 17; update < 40; ++update) {
-    if (update % 10 == 0) (void)second->measure();
+    if (update % 10 == 0) {
+      EXPECT_EQ(second->measure(), lines[update]) << update;
+    }
     second->training().step();
   }
   EXPECT_EQ(second->kept()->encode_file(), whole->kept()->encode_file());
