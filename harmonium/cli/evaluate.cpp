@@ -3,6 +3,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/evaluation.h"
 #include "harmonium/sessions/judge.h"
 #include "harmonium/sessions/refresh_report.h"
@@ -35,7 +36,7 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   fmt::print("log-likelihood of {} rows of {}, binarization {}; {}\n", first.n, first.data, first.binarization,
              first.way().method);
   for (const Evaluation& each : judged.evaluations)
-    fmt::print("{:>9} updates {:>9.1f} s  {}{}\n", each.updates, each.seconds, in_words(*each.log_likelihood),
+    fmt::print("{:>9} updates {:>9.1f} s  {}{}\n", each.updates, each.seconds, log_likelihood_in_words(each),
                draws_in_words(each));
   if (judged.known > 0) fmt::print("{} of {} already evaluated\n", judged.known, judged.evaluations.size());
   fmt::print("next    harmonium compare {}\n", options.model);
@@ -45,10 +46,12 @@ int evaluate_snapshots(const EvaluateOptions& options) {
 void print_answer(const Evaluation& evaluation) {
   if (const auto& l = evaluation.log_likelihood)
     fmt::print("{:<16}{}\n                {} rows of {}, binarization {}{}\n",
-               l->kind == EstimateKind::lower_bound || l->kind == EstimateKind::estimated_lower_bound
+               judgement(evaluation).trusted &&
+                       (l->kind == EstimateKind::lower_bound || l->kind == EstimateKind::estimated_lower_bound)
                    ? "at least"
                    : "log-likelihood",
-               in_words(*l), evaluation.n, evaluation.data, evaluation.binarization, draws_in_words(evaluation));
+               log_likelihood_in_words(evaluation), evaluation.n, evaluation.data, evaluation.binarization,
+               draws_in_words(evaluation));
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)

@@ -6,6 +6,7 @@
 #include "harmonium/families/machine_density.h"
 #include "harmonium/families/resolve.h"
 #include "harmonium/gradients/pseudo_likelihood.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/report/run_report.h"
 #include "harmonium/runs/config_file.h"
@@ -91,6 +92,9 @@ ordered_json score(const TrialOptions& options, const Model& model) {
   result["score"] = value.value;
   result["low"] = value.low;
   result["high"] = value.high;
+  const Judgement found_out = judgement(evaluation);
+  result["trusted"] = found_out.trusted;
+  if (!found_out.trusted) result["remark"] = in_words(found_out);
   result["kind"] = to_string(value.kind);
   result["method"] = evaluation.way().method;
   return result;

@@ -203,8 +203,8 @@ ReportContent page_of(const SamplesPlan& plan, const TrainingExperiment& experim
     gallery.id = seen.run + "-" + seen.start;
     gallery.title = format("{}, from {}", seen.run, seen.start);
     if (!run.evaluations.empty())
-      gallery.caption = format("Log-likelihood of {}: {}. ", run.evaluations.back().data,
-                               headline(*run.evaluations.back().log_likelihood));
+      gallery.caption =
+          format("Log-likelihood of {}: {}. ", run.evaluations.back().data, headline(run.evaluations.back()));
     if (const auto distance = seen.number("mean_distance_to_nearest_row"))
       gallery.caption +=
           format("Nearest labelled row {} away; labelled rows {} from the nearest sample. ", fixed_number(*distance, 2),

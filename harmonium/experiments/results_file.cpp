@@ -12,6 +12,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/format.h"
 #include "harmonium/kernels/cuda/glue.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/report/estimates.h"
 
 namespace harmonium {
@@ -95,6 +96,10 @@ nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs, const
                           {"data", each.data},
                           {"updates", each.updates},
                           {"seconds", each.seconds}};
+      if (const Judgement found = judgement(each); !found.trusted) {
+        row["trusted"] = false;
+        row["remark"] = in_words(found);
+      }
       if (known) {
         row["tolerance"] = verdict->expected.tolerance;
         row["difference"] = verdict->difference();

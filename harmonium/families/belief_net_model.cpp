@@ -112,6 +112,7 @@ std::vector<Evaluation> BeliefNetModel::judge(const std::vector<const TestData*>
   if (common.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
     const Sandwich both{findings.log_z, *common.upper_log_z};
     common.gap = both.gap();
+    common.acceptable = options.gap;
     common.verdict = verdict(both, std::nullopt, options.gap);
   } else {
     common.verdict = warning(findings.log_z);

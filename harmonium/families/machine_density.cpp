@@ -124,6 +124,7 @@ Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findin
     // What can be trusted is then log Z, and the log-likelihood is somewhere above.
     const std::optional<double> shown = bound ? std::nullopt : mean;
     evaluation.gap = both.gap();
+    evaluation.acceptable = gap;
     evaluation.verdict = findings.raise && findings.reverse
                              ? verdict(findings.log_z, *findings.raise, *findings.reverse, shown, gap)
                              : verdict(both, shown, gap);

@@ -1,7 +1,9 @@
 #include "harmonium/likelihood/evaluation.h"
 
+#include <cmath>
 #include <tuple>
 
+#include "harmonium/core/error.h"
 #include "harmonium/core/format.h"
 
 namespace harmonium {
@@ -10,6 +12,20 @@ std::string in_words(const HiddenLayers& hidden) {
   if (hidden.exact) return "hidden layers by " + hidden.method;
   return format("hidden layers by {}, {} sweeps, {}", hidden.method, hidden.sweeps,
                 hidden.converged ? "converged" : format("not converged (means still move by {:.1g})", hidden.change));
+}
+
+void require_finite(const Evaluation& evaluation) {
+  const auto check = [&](const char* what, const std::optional<Estimate>& estimate) {
+    if (!estimate || std::isfinite(estimate->value)) return;
+    fail(
+        "{}{} was found to be {}, which is not a finite number. The model's parameters may be too large for its "
+        "arithmetic, or not finite themselves; train it again with a smaller @rate_weights",
+        evaluation.model.empty() ? "" : evaluation.model + ": ", what, estimate->value);
+  };
+  check("log Z", evaluation.log_z);
+  check("the log-likelihood", evaluation.log_likelihood);
+  check("the bound by RAISE", evaluation.raise);
+  check("the upper bound on log Z", evaluation.upper_log_z);
 }
 
 bool same_question(const Evaluation& one, const Evaluation& other) {

@@ -39,11 +39,15 @@ struct Evaluation {
   std::int64_t raise_rows = 0;                         // that it was found with
   std::optional<Estimate> upper_log_z = std::nullopt;  // the bound on log Z that it comes from
   std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
+  double acceptable = 0.5;                             // a gap that does not matter, in nats
   std::string verdict = {};                            // in plain words; empty where there is nothing to say
 
   // The estimate that says how the answer was found: that of log Z, or of the log-likelihood where there is no Z.
   [[nodiscard]] const Estimate& way() const { return log_z ? *log_z : log_likelihood.value(); }
 };
+
+// Fails where a number was found that is not finite: it says nothing, and no file could hold it.
+void require_finite(const Evaluation& evaluation);
 
 // Data, rows, binarization and way of estimating (exact; AIS of so many chains and β; a sandwich) are the same.
 [[nodiscard]] bool same_question(const Evaluation& one, const Evaluation& other);

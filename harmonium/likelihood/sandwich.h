@@ -21,6 +21,18 @@ struct Sandwich {
   [[nodiscard]] bool contradicts(double acceptable) const;
 };
 
+enum class Agreement {
+  agree,               // gap and noise are small enough
+  agree_within_noise,  // the gap is smaller than the noise, which is not small
+  differ,
+  contradict,
+};
+[[nodiscard]] Agreement agreement(const Sandwich& sandwich, double acceptable);
+
+// "RAISE" or "reverse AIS"; "36 nats", "0.4 nat".
+[[nodiscard]] std::string name_of_bound(const Estimate& upper);
+[[nodiscard]] std::string in_nats(double value);
+
 // In plain words: which number to trust, or what is wrong and what to do about it. `mean_log_unnormalized` of the data
 // turns log Z into their log-likelihood; without it the words are about log Z. `acceptable` is the
 // difference in nats that does not matter.

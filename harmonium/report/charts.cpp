@@ -61,7 +61,10 @@ std::string render_legend(const Chart& chart) {
     html += format(
         "<li><button type=\"button\" aria-pressed=\"true\" data-series=\"{}\"><span class=\"key s{}{}{}\"></span>"
         "<span class=\"name\">{}</span> <span class=\"last\">{}</span></button></li>",
-        i, colour_of(chart, i), series.dashed ? " dashed" : "",
+        i, colour_of(chart, i),
+        series.dashed   ? " dashed"
+        : series.dotted ? " dotted"
+                        : "",
         series.marked     ? " marked"
         : series.unjoined ? " unjoined"
                           : "",
@@ -140,11 +143,8 @@ nlohmann::json chart_data(const Chart& chart) {
   nlohmann::json all = nlohmann::json::array();
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const Series series = thin(chart.series[i], most_points_per_series, chart.log_x);
-    nlohmann::json one = {{"name", series.name},
-                          {"dashed", series.dashed},
-                          {"colour", colour_of(chart, i)},
-                          {"marked", series.marked},
-                          {"unjoined", series.unjoined}};
+    nlohmann::json one = {{"name", series.name},           {"dashed", series.dashed}, {"dotted", series.dotted},
+                          {"colour", colour_of(chart, i)}, {"marked", series.marked}, {"unjoined", series.unjoined}};
     for (const auto& [key, values] :
          {std::pair{"x", &series.x}, {"y", &series.y}, {"low", &series.low}, {"high", &series.high}}) {
       one[key] = nlohmann::json::array();

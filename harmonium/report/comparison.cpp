@@ -35,6 +35,14 @@ struct Group {
   std::map<std::string, std::int64_t> rows;                        // of each part
   std::vector<std::pair<std::size_t, const Evaluation*>> members;  // run and evaluation
 
+  // Of the parts that judge the one that is drawn as a plain line: that of test data where there is one.
+  [[nodiscard]] std::string judging_part() const {
+    std::string chosen;
+    for (const auto& [part, count] : rows)
+      if (!part.empty() && part != "train" && part != "fit" && (chosen.empty() || part.starts_with("test")))
+        chosen = part;
+    return chosen;
+  }
   [[nodiscard]] bool takes(const Evaluation& evaluation) const {
     const auto [its_set, part] = set_and_part(evaluation.data);
     const auto known = rows.find(part);
@@ -74,6 +82,11 @@ std::string caption_of(const Group& group, const std::vector<Group>& all) {
   std::string caption = format("Mean log-likelihood of {} ({}), binarization {}. Bands are 95 % intervals of log Z.",
                                group.set, parts, one_draw ? *group.binarizations.begin() : group.protocol);
   if (!one_draw) caption += " Series from different seeds differ by the spread between draws, too.";
+  const auto doubtful =
+      std::ranges::count_if(group.members, [](const auto& member) { return !judgement(*member.second).trusted; });
+  if (doubtful > 0)
+    caption += format(" {} of {} numbers are not trusted: their band is what they lie between, as far as is known.",
+                      doubtful, group.members.size());
   const auto same_set = std::ranges::count(all, group.set, &Group::set);
   if (same_set > 1)
     caption += format(
@@ -96,6 +109,14 @@ std::string series_name(const std::vector<ComparedRun>& runs, std::size_t run, c
   return runs[run].name + (part.empty() ? "" : ", " + part);
 }
 
+// The interval; of a number that is not trusted its bracket, which may be open on a side.
+std::pair<double, double> band(const Evaluation& evaluation) {
+  const Judgement found = judgement(evaluation);
+  const Estimate& value = *evaluation.log_likelihood;
+  if (found.trusted && has_interval(value)) return {value.low, value.high};
+  return {found.lower.value_or(value.value), found.upper.value_or(value.value)};
+}
+
 Chart likelihood_chart(const std::vector<ComparedRun>& runs, const std::vector<Expectation>& expected,
                        const Group& group, bool against_seconds) {
   Chart chart;
@@ -109,11 +130,13 @@ Chart likelihood_chart(const std::vector<ComparedRun>& runs, const std::vector<E
     Series& one = series[{run, (is_training_part(evaluation->data) ? "1" : "0") + evaluation->data + draw}];
     one.name = series_name(runs, run, evaluation->data) + draw;
     one.dashed = is_training_part(evaluation->data);
+    one.dotted = !one.dashed && set_and_part(evaluation->data).second != group.judging_part();
     one.colour = runs.size() == 1 ? 0 : static_cast<int>(run) + 1;
     one.x.push_back(against_seconds ? evaluation->seconds : static_cast<double>(evaluation->updates));
     one.y.push_back(evaluation->log_likelihood->value);
-    one.low.push_back(evaluation->log_likelihood->low);
-    one.high.push_back(evaluation->log_likelihood->high);
+    const auto [low, high] = band(*evaluation);
+    one.low.push_back(low);
+    one.high.push_back(high);
   }
   for (auto& [key, one] : series) chart.series.push_back(std::move(one));
   if (against_seconds) return chart;
@@ -190,7 +213,9 @@ bool Verdict::met() const { return measured && std::abs(difference()) <= expecte
 
 std::string Verdict::sentence() const {
   if (!measured) return format("{}: {}: not measured", place_of(expected), expected_text(expected));
-  return format("{}: {}, {}, difference {}: {}", place_of(expected), fixed_number(measured->log_likelihood->value, 2),
+  const Judgement found = judgement(*measured);
+  return format("{}: {}, {}, difference {}: {}", place_of(expected),
+                found.trusted ? fixed_number(measured->log_likelihood->value, 2) : in_words(found),
                 expected_text(expected), signed_number(difference(), 2), met() ? "within tolerance" : "MISSED");
 }
 
@@ -229,10 +254,15 @@ ReportContent comparison_report(const std::vector<ComparedRun>& runs, const std:
   content.subtitle = names;
   for (const Verdict& verdict : verdicts(runs, expected)) {
     std::string value = format("–  {}  not measured", expected_text(verdict.expected));
-    if (verdict.measured)
-      value = format("{} nats  {}  {}  difference {}  {}", fixed_number(verdict.measured->log_likelihood->value, 2),
-                     describe(*verdict.measured->log_likelihood).interval, expected_text(verdict.expected),
-                     signed_number(verdict.difference(), 2), verdict.met() ? "within tolerance" : "MISSED");
+    if (verdict.measured) {
+      const Judgement found = judgement(*verdict.measured);
+      value = format("{}  {}  difference {}  {}",
+                     found.trusted ? format("{} nats  {}", fixed_number(verdict.measured->log_likelihood->value, 2),
+                                            describe(*verdict.measured->log_likelihood).interval)
+                                   : headline(*verdict.measured),
+                     expected_text(verdict.expected), signed_number(verdict.difference(), 2),
+                     verdict.met() ? "within tolerance" : "MISSED");
+    }
     content.headline.emplace_back(place_of(verdict.expected), value);
   }
   content.charts = likelihood_charts(runs, expected);
@@ -245,7 +275,8 @@ ReportContent comparison_report(const std::vector<ComparedRun>& runs, const std:
           {format("{}, {} updates, {}", run.name, evaluation.updates, evaluation.data), *evaluation.log_likelihood,
            format("{}{} s of training; {} rows, binarization {}",
                   run.optimizer.empty() || run.optimizer == run.name ? "" : run.optimizer + "; ",
-                  short_number(evaluation.seconds), evaluation.n, evaluation.binarization)});
+                  short_number(evaluation.seconds), evaluation.n, evaluation.binarization),
+           judgement(evaluation)});
       content.estimates.back().estimate.chains = evaluation.way().chains;
       content.estimates.back().estimate.betas = evaluation.way().betas;
     }

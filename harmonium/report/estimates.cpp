@@ -55,7 +55,12 @@ std::string_view meaning(EstimateKind kind) {
 }
 
 std::string render_row(const EstimateRow& row) {
-  const EstimateText text = describe(row.estimate);
+  EstimateText text = describe(row.estimate);
+  if (!row.judgement.trusted) {
+    text.value = bracket(row.judgement);
+    text.interval = "";
+    text.kind = doubt(row.judgement);
+  }
   const std::string note = row.note.empty() ? "" : format("<span class=\"note\">{}</span>", escape_html(row.note));
   return format(
       "<tr><th scope=\"row\">{}{}</th><td class=\"number value\">{}</td><td class=\"number\">{}</td>"
@@ -69,9 +74,10 @@ EstimateText describe(const Estimate& estimate) {
   const int decimals = decimals_for(estimate);
   EstimateText text;
   text.value = fixed_number(estimate.value, decimals);
-  text.interval = estimate.low == estimate.high ? format("[{0}, {0}]", fixed_number(estimate.low, decimals))
-                                                : format("[{}, {}]", interval_end(estimate.low, decimals, false),
-                                                         interval_end(estimate.high, decimals, true));
+  text.interval = !has_interval(estimate)         ? interval_remark(estimate)
+                  : estimate.low == estimate.high ? format("[{0}, {0}]", fixed_number(estimate.low, decimals))
+                                                  : format("[{}, {}]", interval_end(estimate.low, decimals, false),
+                                                           interval_end(estimate.high, decimals, true));
   text.kind = to_string(estimate.kind);
   text.method = estimate.method;
   if (estimate.chains > 0)
@@ -86,6 +92,12 @@ EstimateText describe(const Estimate& estimate) {
 std::string headline(const Estimate& estimate) {
   const EstimateText text = describe(estimate);
   return format("{} nats  {}  {}", text.value, text.interval, text.kind);
+}
+
+std::string headline(const Evaluation& evaluation) {
+  const Judgement found = judgement(evaluation);
+  if (found.trusted) return headline(*evaluation.log_likelihood);
+  return format("{}  {}", bracket(found), doubt(found));
 }
 
 std::string render_estimates(const std::vector<EstimateRow>& rows) {

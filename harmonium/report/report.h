@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harmonium/likelihood/estimate.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/report/picture.h"
 
 namespace harmonium {
@@ -23,7 +23,7 @@ struct Series {
   std::string name;
   std::vector<double> x, y;
   std::vector<double> low, high;  // a band around y; both empty or both as long as y
-  bool dashed = false;
+  bool dashed = false, dotted = false;
   int colour = 0;         // series of one colour belong together; 0: by the place in the chart
   bool marked = false;    // every point has a mark: values from elsewhere, against which others are held
   bool unjoined = false;  // points without a line
@@ -45,7 +45,8 @@ struct Gallery {
 struct EstimateRow {
   std::string what;  // "log-likelihood, test"
   Estimate estimate;
-  std::string note;  // "10 000 images, threshold binarization"
+  std::string note;          // "10 000 images, threshold binarization"
+  Judgement judgement = {};  // where it is not trusted its bracket is shown in place of value and interval
 };
 
 // Numbers side by side. Cells are text; columns after the first are set as numbers.
@@ -74,8 +75,9 @@ struct ReportContent {
                                       ReportSection::galleries, ReportSection::configuration, ReportSection::reproduce};
 };
 
-// An estimate as one line: value in nats, interval and kind.
+// An estimate as one line: value in nats, interval and kind. Of an answer that is not trusted: its bracket, and why.
 [[nodiscard]] std::string headline(const Estimate& estimate);
+[[nodiscard]] std::string headline(const Evaluation& evaluation);
 
 [[nodiscard]] std::string render_report(const ReportContent& content);
 void write_report(const std::filesystem::path& path, const ReportContent& content);

@@ -32,6 +32,7 @@ Series empty_like(const Series& series) {
   Series copy;
   copy.name = series.name;
   copy.dashed = series.dashed;
+  copy.dotted = series.dotted;
   copy.colour = series.colour;
   copy.marked = series.marked;
   copy.unjoined = series.unjoined;

@@ -4,10 +4,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <limits>
 #include <sstream>
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/likelihood/judgement.h"
 
 namespace harmonium {
 
@@ -23,9 +25,13 @@ EstimateKind parse_kind(const std::string& name) {
 }
 
 Estimate estimate_from_json(const ordered_json& from) {
-  Estimate estimate{.value = from.at("value"),
-                    .low = from.at("low"),
-                    .high = from.at("high"),
+  // Older versions have written numbers that were not finite, as null.
+  const auto number = [&](const char* key) {
+    return from.at(key).is_null() ? std::numeric_limits<double>::quiet_NaN() : from.at(key).get<double>();
+  };
+  Estimate estimate{.value = number("value"),
+                    .low = number("low"),
+                    .high = number("high"),
                     .kind = parse_kind(from.at("kind")),
                     .method = from.value("method", "")};
   const auto read = [&](const char* key, auto& target) {
@@ -68,9 +74,22 @@ ordered_json or_null(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
+// `coverage` is that of the interval from low to high; null: too few effective samples to claim any.
 ordered_json brief_json(const Estimate& estimate) {
-  return {
-      {"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}, {"kind", to_string(estimate.kind)}};
+  return {{"value", estimate.value},
+          {"low", estimate.low},
+          {"high", estimate.high},
+          {"coverage", has_interval(estimate) ? ordered_json(0.95) : ordered_json(nullptr)},
+          {"kind", to_string(estimate.kind)}};
+}
+
+ordered_json judgement_json(const Evaluation& evaluation) {
+  const Judgement found = judgement(evaluation);
+  return {{"trusted", found.trusted},
+          {"lower", or_null(found.lower)},
+          {"upper", or_null(found.upper)},
+          {"acceptable_gap", evaluation.acceptable},
+          {"sentence", in_words(found)}};
 }
 
 ordered_json whole_json(const Estimate& estimate) {
@@ -120,6 +139,7 @@ ordered_json to_json(const Evaluation& evaluation) {
   if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
   result["gap"] = or_null(evaluation.gap);
   result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
+  result["judgement"] = judgement_json(evaluation);
   return result;
 }
 
@@ -142,7 +162,10 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   if (const ordered_json spread = number("draw_spread", -1); spread >= 0) evaluation.draw_spread = spread;
   if (!from.at("log_likelihood").is_null()) {
     evaluation.log_likelihood = estimate_from_json(from.at("log_likelihood"));
-    if (evaluation.log_z) evaluation.log_likelihood->method = evaluation.log_z->method;
+    if (evaluation.log_z) {
+      evaluation.log_likelihood->method = evaluation.log_z->method;
+      evaluation.log_likelihood->effective_samples = evaluation.log_z->effective_samples;
+    }
   }
   const auto object = [&](const char* key) { return from.contains(key) && from.at(key).is_object(); };
   if (object("hidden")) {
@@ -163,6 +186,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   }
   if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
   if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
+  if (object("judgement")) evaluation.acceptable = from.at("judgement").value("acceptable_gap", evaluation.acceptable);
   if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
   return evaluation;
 }
@@ -186,6 +210,7 @@ void record_evaluations(const std::filesystem::path& folder, const std::vector<E
   const FolderLock lock(folder);
   std::vector<Evaluation> all = read_evaluations(folder);
   for (const Evaluation& evaluation : evaluations) {
+    require_finite(evaluation);
     std::erase_if(all, [&](const Evaluation& old) {
       const bool same_model = old.updates == evaluation.updates || (old.updates == 0 && old.model == evaluation.model);
       return same_model && same_question(old, evaluation);

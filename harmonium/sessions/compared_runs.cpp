@@ -96,9 +96,13 @@ std::string likelihood_table(const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs) {
     for (const Evaluation& each : run.evaluations) {
       const EstimateText text = describe(*each.log_likelihood);
+      const Judgement found = judgement(each);
       rows.push_back({run.name, run.optimizer, format("{}, {} rows, {}", each.data, each.n, each.binarization),
                       std::to_string(each.updates), seconds_text(each.seconds),
-                      text.kind == "exact" ? text.value : text.value + " " + text.interval, text.kind});
+                      !found.trusted         ? bracket(found)
+                      : text.kind == "exact" ? text.value
+                                             : text.value + " " + text.interval,
+                      found.trusted ? text.kind : doubt(found)});
     }
     if (run.evaluations.empty()) unjudged += fmt::format("{} was not judged yet:  {}\n", run.name, run.judge_command);
   }

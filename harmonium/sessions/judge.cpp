@@ -9,6 +9,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/folder_journal.h"
 #include "harmonium/runs/metrics_log.h"
 #include "harmonium/runs/run.h"
@@ -62,6 +63,7 @@ void complete(std::vector<Evaluation>& answers, const Model& model, const fs::pa
     each.model = path.string();
     each.updates = model.info().updates();
     each.seconds = training_seconds(model.info(), path);
+    require_finite(each);
   }
 }
 
@@ -206,8 +208,15 @@ Evaluation judge_quietly(const fs::path& path, const Model& model, const TestDat
 
 std::string in_words(const Estimate& estimate) {
   if (estimate.kind == EstimateKind::exact) return fmt::format("{:.6f} nats  exact", estimate.value);
-  return fmt::format("{:.3f} nats  [{:.3f}, {:.3f}]  {}", estimate.value, estimate.low, estimate.high,
+  const std::string remark = interval_remark(estimate);
+  return fmt::format("{:.3f} nats  {}  {}", estimate.value,
+                     remark.empty() ? fmt::format("[{:.3f}, {:.3f}]", estimate.low, estimate.high) : remark,
                      to_string(estimate.kind));
+}
+
+std::string log_likelihood_in_words(const Evaluation& evaluation) {
+  const Judgement found = judgement(evaluation);
+  return found.trusted ? in_words(*evaluation.log_likelihood) : in_words(found);
 }
 
 std::string draws_in_words(const Evaluation& evaluation) {

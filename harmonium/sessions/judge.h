@@ -60,6 +60,8 @@ JudgedRun judge_run(const std::filesystem::path& folder, const std::vector<Judgi
 
 // "−21.3 nats [−21.5, −21.1] estimate" for the terminal.
 [[nodiscard]] std::string in_words(const Estimate& estimate);
+// The log-likelihood of an answer, or its bracket where it is not trusted.
+[[nodiscard]] std::string log_likelihood_in_words(const Evaluation& evaluation);
 
 // ", averaged over 5 draws, spread 0.03 nats"; nothing for one draw.
 [[nodiscard]] std::string draws_in_words(const Evaluation& evaluation);

@@ -131,7 +131,7 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
   fmt::print("trained {} updates in {:.1f} s ({:.0f} updates/s)\n", result.updates, result.seconds, speed);
   if (tracked)
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
-               tracked->binarization, in_words(*tracked->log_likelihood));
+               tracked->binarization, log_likelihood_in_words(*tracked));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
   const std::string judge = judging_data(config.data);
   const std::unique_ptr<Model> trained = open_model(folder);

@@ -8,6 +8,10 @@ from typing import Optional, Tuple
 class Estimate:
     """A log-likelihood (or log Z) in nats: its value, a 95 % interval, what kind of statement it is, and how it was got.
 
+    `trusted` says whether the value can be relied on. Where it is False, `bracket` is what the truth lies between as
+    far as is known (None: that side is open), and `str()` shows that in place of the value. `interval` is None where
+    fewer than 20 effective samples would have to say how sure they are.
+
     kind is "exact", "estimate", "lower bound", "upper bound", "estimated lower bound" or "unbiased estimate" (of Z).
     `verdict` says in words what can be trusted, where there is something to say; `log_z` is the log of the
     partition function it rests on, `lower` a bound on the log-likelihood (RAISE) and `upper_log_z` one on log Z, where
@@ -15,15 +19,18 @@ class Estimate:
     """
 
     value: float
-    interval: Tuple[float, float]
     kind: str
     method: str
+    interval: Optional[Tuple[float, float]] = None
     n: int = 0
     binarization: str = ""
     verdict: str = ""
     log_z: Optional["Estimate"] = None
     lower: Optional["Estimate"] = None
     upper_log_z: Optional["Estimate"] = None
+    trusted: bool = True
+    bracket: Tuple[Optional[float], Optional[float]] = (None, None)
+    remark: str = ""
 
     def __float__(self):
         return self.value
@@ -31,6 +38,10 @@ class Estimate:
     def __str__(self):
         if self.kind == "exact":
             return f"{self.value:.6f} nats, exact"
+        if not self.trusted:
+            return self.remark
+        if self.interval is None:
+            return f"{self.value:.3f} nats, too few effective samples for an interval, {self.kind}"
         low, high = self.interval
         return f"{self.value:.3f} nats [{low:.3f}, {high:.3f}], {self.kind}"
 

@@ -85,13 +85,15 @@ Judgement judge(const PyModel& model, const Dataset& data, const std::string& bi
   PythonWatcher watcher(hooks);
   const ThreadScope threads(hooks.threads, whole->density()->products(options, true));
   const Evaluation found = whole->density()->judge({&test}, options, watcher, nullptr).front();
+  require_finite(found);
   return {.value = *found.log_likelihood,
           .log_z = *found.log_z,
           .lower = found.raise,
           .upper_log_z = found.upper_log_z,
           .rows = found.n,
           .binarization = found.binarization,
-          .verdict = found.verdict};
+          .verdict = found.verdict,
+          .found = judgement(found)};
 }
 
 Estimate log_z(const PyModel& model, const EstimationOptions& options, const JudgeHooks& hooks) {

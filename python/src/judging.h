@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/likelihood/judging.h"
 #include "harmonium/sessions/sample_session.h"
 #include "model.h"
@@ -23,6 +24,7 @@ struct Judgement {
   std::optional<Estimate> upper_log_z = {};  // where a sandwich was asked for
   std::int64_t rows = 0;
   std::string binarization = {}, verdict = {};
+  harmonium::Judgement found = {};  // whether the value is trusted, and what it lies between
 };
 
 // Who waits: told (what, done, total), and given sentences.

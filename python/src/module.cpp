@@ -203,7 +203,7 @@ void add_model(py::module_& module) {
 py::dict to_dict(const Estimate& estimate) {
   py::dict result;
   result["value"] = estimate.value;
-  result["interval"] = py::make_tuple(estimate.low, estimate.high);
+  if (has_interval(estimate)) result["interval"] = py::make_tuple(estimate.low, estimate.high);
   result["kind"] = to_string(estimate.kind);
   result["method"] = estimate.method;
   return result;
@@ -236,6 +236,9 @@ void add_judging(py::module_& module) {
         result["n"] = found.rows;
         result["binarization"] = found.binarization;
         result["verdict"] = in_python_words(found.verdict);
+        result["trusted"] = found.found.trusted;
+        result["bracket"] = py::make_tuple(found.found.lower, found.found.upper);
+        result["remark"] = in_words(found.found);
         result["log_z"] = to_dict(found.log_z);
         if (found.lower) result["lower"] = to_dict(*found.lower);
         if (found.upper_log_z) result["upper_log_z"] = to_dict(*found.upper_log_z);

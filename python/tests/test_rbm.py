@@ -67,6 +67,16 @@ def test_log_likelihood_is_that_of_enumeration(small):
     assert rbm.log_z().value == pytest.approx(log_z, abs=1e-4)
 
 
+def test_an_estimate_that_is_not_trusted_is_a_bracket_without_an_interval(small):
+    rbm, v = small[0], all_states(6)
+    exact = rbm.log_likelihood(v)
+    assert exact.trusted and exact.bracket == (exact.value, exact.value)
+    few = rbm.log_likelihood(v, method="ais", chains=5, betas=10)
+    assert not few.trusted and few.interval is None and few.log_z.interval is None
+    assert few.bracket == (None, few.value)
+    assert "at most" in str(few) and "not trusted: from " in str(few)
+
+
 def test_a_sandwich_has_bounds_and_a_verdict(small):
     rbm, W, a, b = small
     v = all_states(6)

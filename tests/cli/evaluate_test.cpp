@@ -8,12 +8,13 @@ namespace harmonium::testing {
 namespace {
 
 const std::vector<std::string> evaluation_keys = {
-    "model",       "updates", "seconds", "data",           "n",     "binarization", "device", "draws",
-    "draw_spread", "log_z",   "hidden",  "log_likelihood", "raise", "upper_log_z",  "gap",    "verdict"};
-const std::vector<std::string> log_z_keys = {
-    "value", "low", "high", "kind", "method", "chains", "betas", "effective_samples", "largest_weight", "pareto_k"};
-const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "kind"};
-const std::vector<std::string> raise_keys = {"value", "low", "high", "kind", "rows", "chains", "betas"};
+    "model", "updates", "seconds",        "data",  "n",           "binarization", "device",  "draws",    "draw_spread",
+    "log_z", "hidden",  "log_likelihood", "raise", "upper_log_z", "gap",          "verdict", "judgement"};
+const std::vector<std::string> log_z_keys = {"value",   "low",    "high",  "coverage",          "kind",
+                                             "method",  "chains", "betas", "effective_samples", "largest_weight",
+                                             "pareto_k"};
+const std::vector<std::string> log_likelihood_keys = {"value", "low", "high", "coverage", "kind"};
+const std::vector<std::string> raise_keys = {"value", "low", "high", "coverage", "kind", "rows", "chains", "betas"};
 
 std::string pair_of_units() {
   return npz({{"W", {{1, 1}, {1.5F}}}, {"visible_bias", {{1}, {-0.5F}}}, {"hidden_bias", {{1}, {0.25F}}}});
@@ -43,6 +44,9 @@ TEST_F(Evaluate, PrintsExactlyTheDocumentedKeys) {
   EXPECT_EQ(exact["log_likelihood"]["kind"], "exact");
   for (const char* unused : {"chains", "betas", "effective_samples"}) EXPECT_TRUE(exact["log_z"][unused].is_null());
   EXPECT_LT(exact["log_likelihood"]["value"], 0);
+  EXPECT_EQ(keys(exact["judgement"]),
+            (std::vector<std::string>{"trusted", "lower", "upper", "acceptable_gap", "sentence"}));
+  EXPECT_EQ(exact["judgement"]["trusted"], true);
 
   const ordered_json annealed = json({"evaluate", "run", "--data", "digits:test", "--method", "ais", "--chains", "20",
                                       "--betas", "30", "--limit", "9"});
@@ -54,6 +58,27 @@ TEST_F(Evaluate, PrintsExactlyTheDocumentedKeys) {
   EXPECT_EQ(annealed["log_z"]["chains"], 20);
   EXPECT_EQ(annealed["log_z"]["betas"], 30);
   EXPECT_EQ(annealed["log_likelihood"]["kind"], "estimate");
+}
+
+TEST_F(Evaluate, ShowsABracketAndNoIntervalWhereTheNumberIsNotTrusted) {
+  train();
+  // Five chains are fewer than twenty effective samples, however good they are.
+  const Arguments few = {"evaluate", "run", "--data", "digits:test", "--method", "ais", "--chains", "5"};
+  const Outcome shown = succeed(few + Arguments{"--betas", "30"});
+  EXPECT_NE(shown.out.find("not trusted: from "), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("effective samples: no interval"), std::string::npos) << shown.out;
+  const ordered_json answer = json(few + Arguments{"--betas", "31"});
+  EXPECT_EQ(answer["judgement"]["trusted"], false);
+  EXPECT_TRUE(answer["judgement"]["lower"].is_null());
+  EXPECT_EQ(answer["judgement"]["upper"], answer["log_likelihood"]["value"]);
+  EXPECT_TRUE(answer["log_likelihood"]["coverage"].is_null());
+  EXPECT_TRUE(answer["log_z"]["coverage"].is_null());
+  // The report's headline and the comparison say the same, and so does what is read back.
+  EXPECT_NE(read_bytes(folder / "run" / "report.html").find("not trusted: from "), std::string::npos);
+  const Outcome table = succeed({"compare", "run", "--out", "all.html"});
+  EXPECT_NE(table.out.find("at most "), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("not trusted: from "), std::string::npos) << table.out;
+  EXPECT_NE(read_bytes(folder / "all.html").find("not trusted: from "), std::string::npos);
 }
 
 TEST_F(Evaluate, FindsTheExactAnswerInsideTheIntervalOfAis) {

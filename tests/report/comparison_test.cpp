@@ -63,6 +63,38 @@ TEST(Comparison, DrawsOneSeriesPerRunAndPartAgainstUpdatesAndSeconds) {
   EXPECT_NE(test.colour, charts[0].series[2].colour);
 }
 
+TEST(Comparison, DrawsTestAndValidationDataOfOneRunDifferently) {
+  const std::vector<Chart> charts = likelihood_charts(
+      {run_of("a", {judged(100, -30, "shapes.mat:test_data"), judged(100, -31, "shapes.mat:val_data")}),
+       run_of("b", {judged(100, -29, "shapes.mat:test_data"), judged(100, -30, "shapes.mat:val_data")})});
+  ASSERT_EQ(names_of(charts[0]),
+            (std::vector<std::string>{"a, test_data", "a, val_data", "b, test_data", "b, val_data"}));
+  for (const std::size_t run : {0U, 2U}) {
+    const Series &test = charts[0].series[run], &valid = charts[0].series[run + 1];
+    EXPECT_EQ(test.colour, valid.colour);
+    EXPECT_FALSE(test.dotted || test.dashed || valid.dashed);
+    EXPECT_TRUE(valid.dotted);
+  }
+}
+
+TEST(Comparison, ShowsABracketForWhatIsNotTrusted) {
+  Evaluation doubtful = judged(100, -30);
+  doubtful.log_z->kind = EstimateKind::unbiased_estimate;
+  doubtful.upper_log_z =
+      Estimate{.value = 36, .low = 35.9, .high = 36.1, .kind = EstimateKind::upper_bound, .method = "raise"};
+  doubtful.gap = 36;
+  const std::vector<ComparedRun> runs = {run_of("a", {doubtful, judged(300, -20)})};
+  const Chart chart = likelihood_charts(runs)[0];
+  EXPECT_EQ(chart.series[0].low, (std::vector<double>{-66, -20.1}));
+  EXPECT_EQ(chart.series[0].high, (std::vector<double>{-30, -19.8}));
+  EXPECT_TRUE(holds(chart.caption, "1 of 2 numbers are not trusted"));
+  const ReportContent page = comparison_report(
+      runs, {{.run = "a", .data = "digits:test", .updates = 100, .value = -30, .tolerance = 1, .source = "x"}});
+  EXPECT_TRUE(
+      holds(page.headline[0].second, "between −66.0 and −30.0 nats  not trusted: AIS and RAISE differ by 36 nats"));
+  EXPECT_TRUE(holds(render_report(page), "between −66.0 and −30.0 nats"));
+}
+
 TEST(Comparison, NeverPutsTwoBinarizationsOrTwoNumbersOfRowsInOneChart) {
   for (const Evaluation& other :
        {judged(100, -29, "digits:test", 300, "threshold"), judged(100, -29, "digits:test", 20)}) {

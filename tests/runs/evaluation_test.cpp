@@ -1,7 +1,11 @@
 #include "harmonium/runs/evaluation.h"
 
+#include "harmonium/core/atomic_file.h"
+#include "harmonium/core/error.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/report/evaluate_flags.h"
 
+#include <limits>
 #include <thread>
 
 #include "tests/files/support.h"
@@ -100,6 +104,34 @@ TEST(Evaluations, BringBoundsAndVerdictBack) {
   EXPECT_EQ(back.at(0).verdict, "trust it");
   EXPECT_FALSE(back.at(1).raise || back.at(1).upper_log_z || back.at(1).gap);
   EXPECT_EQ(back.at(1).verdict, "");
+}
+
+TEST(Evaluations, OfOlderVersionsAreReadAndJudged) {
+  const TemporaryFolder folder;
+  Evaluation apart = sandwich(300, -20);
+  apart.upper_log_z->value = 41;
+  apart.gap = 36;
+  nlohmann::ordered_json old = to_json(apart), empty = to_json(answer(100, -30));
+  for (nlohmann::ordered_json* line : {&old, &empty}) {
+    line->erase("judgement");
+    for (const char* name : {"log_z", "log_likelihood", "raise", "upper_log_z"})
+      if ((*line)[name].is_object()) (*line)[name].erase("coverage");
+  }
+  empty["log_z"]["value"] = empty["log_likelihood"]["value"] = nullptr;  // as NaN was written once
+  write_file_atomically(folder.path() / "evaluations.jsonl", old.dump() + "\n" + empty.dump() + "\n");
+  const std::vector<Evaluation> back = read_evaluations(folder.path());
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_FALSE(judgement(back[0]).trusted);
+  EXPECT_EQ(judgement(back[0]).lower, -56);
+  EXPECT_EQ(doubt(judgement(back[1])), "not trusted: what was found is not a finite number");
+}
+
+TEST(Evaluations, ThatAreNotFiniteAreRefusedAndWhatWasThereStays) {
+  const TemporaryFolder folder;
+  record_evaluation(folder.path(), answer(100, -30));
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()})
+    EXPECT_THROW(record_evaluation(folder.path(), answer(300, bad)), Error);
+  EXPECT_EQ(recorded(folder.path()), (Recorded{{100, -30}}));
 }
 
 TEST(Evaluations, SayHowHiddenLayersWereSummedOver) {

@@ -89,7 +89,7 @@
     const few = series.x.length <= 30;
     const line = {
       ...common, label: series.name, data: points(series.y), borderWidth: 1.75, borderJoinStyle: 'round',
-      borderDash: series.dashed ? [6, 4] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4, order: 0,
+      borderDash: series.dashed ? [6, 4] : series.dotted ? [2, 3] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4, order: 0,
     };
     if (series.marked) Object.assign(line, {pointStyle: 'rectRot', pointRadius: 6, pointHoverRadius: 7, order: -1, marked: true});
     if (series.unjoined) Object.assign(line, {showLine: false, pointRadius: 2.5});
