@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/samplers/gibbs.h"
 #include "harmonium/samplers/single_site.h"
 
@@ -55,7 +56,9 @@ AnnealingPath::AnnealingPath(BaseModel base, std::vector<BoltzmannMachine> knots
             knots.back().layers()[layer].name, sum_out == SumOut::odd ? "even" : "odd");
   BoltzmannMachine start = base_.machine();
   bool independent = base_.independent();
+  require_finite_z(start);  // lines between definite machines are definite
   for (BoltzmannMachine& knot : knots) {
+    require_finite_z(knot);
     Line line{.start = start,
               .end = knot,
               .slope = {},

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "harmonium/core/error.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/models/split_enumeration.h"
 
 namespace harmonium {
@@ -17,6 +18,7 @@ bool can_enumerate(const BoltzmannMachine& machine, int max_bits) {
 }
 
 Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progress& progress) {
+  require_finite_z(machine);
   const BoltzmannMachine precise = machine.precise_on_cpu();
   const EnumerationPlan plan = plan_enumeration(precise, max_bits);
   double log_z = -std::numeric_limits<double>::infinity();

@@ -13,6 +13,7 @@
 #include "harmonium/likelihood/moment_averaging.h"
 #include "harmonium/likelihood/raise.h"
 #include "harmonium/likelihood/schedule.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/samplers/exact_sample.h"
 #include "harmonium/samplers/gibbs.h"
 
@@ -271,6 +272,7 @@ bool found_the_same_way(const Evaluation& old, const EstimationOptions& options,
 Findings find_log_z(const JudgedMachine& judged, const State* rows, const EstimationOptions& options, Watcher& watcher,
                     Journal* journal) {
   check(options);
+  require_finite_z(judged.machine);
   const std::string method = method_for(options, judged.machine);
   if (method == "exact") return {.log_z = exact_log_z(judged.machine, patient_bits, watcher.begin("enumerating"))};
   require(method != "raise" || rows != nullptr, "@method raise bounds the likelihood of data: give @data");

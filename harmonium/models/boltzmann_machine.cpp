@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/binary_product.h"
+#include "harmonium/models/definiteness.h"
 
 namespace harmonium {
 
@@ -173,6 +174,7 @@ void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-functio
   }
   for (const EdgeInfo& edge : topology().edges)
     if (edge.inner()) at::Tensor(parameters_[edge.weights]).mul_(edge.pairs);
+  keep_definite_(*this);
 }
 
 at::Tensor BoltzmannMachine::field(std::size_t layer, const CodedState& state) const {

@@ -76,7 +76,8 @@ class BoltzmannMachine {
   // The same in float64 on the CPU: what enumerates states, or moves one unit at a time, works there.
   [[nodiscard]] BoltzmannMachine precise_on_cpu() const;
   [[nodiscard]] Unit::Parameters layer_parameters(std::size_t layer) const;
-  // Puts every layer's parameters back into their domain after a step.
+  // Puts every layer's parameters back into their domain after a step, and weights between real-valued units into that
+  // in which Z is finite (definiteness.h).
   void constrain_();
 
   // Total input of every unit of a layer given all other units in `state`: rows × width. Layers that are no neighbours

@@ -95,6 +95,7 @@ void SplitEnumeration::for_each(const std::function<void(std::int64_t, const at:
   for (const std::size_t layer : plan_.summed) width = std::max(width, machine_.unit(layer).width());
   const std::int64_t pairs = std::min(pairs_per_chunk, elements_per_chunk / width);
   const std::int64_t at_once = std::clamp<std::int64_t>(pairs / lows(), 1, highs_);
+  if (progress) progress(0, highs_ * lows());  // so that who watches knows when it began
   for (std::int64_t first = 0; first < highs_; first += at_once) {
     const std::int64_t count = std::min(at_once, highs_ - first);
     visit(first, log_weights(first, count));

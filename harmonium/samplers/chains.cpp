@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/number_text.h"
 #include "harmonium/inference/data_moments.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/samplers/adaptive_ladder.h"
 #include "harmonium/samplers/exact_sample.h"
 #include "harmonium/samplers/herding.h"
@@ -255,6 +256,7 @@ void check(const SamplerOptions& options) {
 
 std::unique_ptr<Chains> make_chains(const SamplerOptions& options, ChainsInput input) {
   check(options);
+  require_finite_z(input.machine);
   const SamplerKind& kind = find_sampler(options.name);
   const std::string name = kind.name;
   const std::int64_t rungs = options.rungs > 0 ? options.rungs : kind.rungs;

@@ -1,0 +1,27 @@
+// Whether a machine has a finite Z. Real-valued (gaussian) units that are joined to each other are jointly Gaussian
+// given all others, with their precisions on the diagonal and minus their weights beside it; Z is finite where that
+// matrix is positive definite. In units in which every real unit alone has precision one it is I − N, with N the
+// weights Λ^{-1/2} W Λ^{-1/2} between these layers, and the condition is that the largest eigenvalue of N is below one.
+// It is linear in the natural parameters, so averages of definite machines, and lines between them, are definite as
+// well. Other units have bounded values and ask for nothing.
+#pragma once
+
+#include "harmonium/models/boltzmann_machine.h"
+
+namespace harmonium {
+
+// Whether an edge joins two layers of real-valued units: where none does, Z is always finite.
+[[nodiscard]] bool real_units_joined(const BoltzmannMachine& machine);
+// The largest eigenvalue of N: Z is finite where it is below one. 0 where no real-valued units are joined.
+[[nodiscard]] double coupling_strength(const BoltzmannMachine& machine);
+// Fails, saying what to do, where Z is infinite.
+void require_finite_z(const BoltzmannMachine& machine);
+
+// The largest strength that training keeps to.
+inline constexpr double strongest_coupling = 1 - 1e-3;
+// Brings weights that are too large back: between two layers singular values of N above the limit are set to it (the
+// nearest machine in that scale), between more all weights among them are scaled. Says whether anything was changed.
+// Cheap where norms show that all is well. constrain_() calls it after every step.
+bool keep_definite_(BoltzmannMachine& machine);
+
+}  // namespace harmonium

@@ -1,0 +1,86 @@
+#include "harmonium/models/definiteness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/support/machines.h"
+
+namespace harmonium {
+namespace {
+
+using support::randomized;
+
+BoltzmannMachine joined_reals(double scale) {
+  return randomized(make_rbm("gaussian:4", "gaussian:3", at::kDouble), 11, scale);
+}
+
+// Precisions on the diagonal and minus the weights beside it, over all real units of two layers: the second derivation.
+at::Tensor precision_matrix(const BoltzmannMachine& machine) {
+  const at::Tensor w = machine.parameters()["visible_hidden.weights"];
+  return at::cat({at::cat({at::diag(machine.parameters()["visible.precision"]), -w}, 1),
+                  at::cat({-w.t(), at::diag(machine.parameters()["hidden.precision"])}, 1)},
+                 0);
+}
+
+double least_eigenvalue(const at::Tensor& matrix) { return at::linalg_eigvalsh(matrix, "L").min().item<double>(); }
+
+TEST(Definiteness, IsThatOfTheJointPrecisionMatrix) {
+  for (const double scale : {0.1, 0.2, 0.3, 0.5, 1.0}) {
+    BoltzmannMachine machine = joined_reals(0.1);  // small enough not to be constrained
+    at::Tensor(machine.parameters()["visible_hidden.weights"]).mul_(scale / 0.1);
+    EXPECT_EQ(coupling_strength(machine) < 1, least_eigenvalue(precision_matrix(machine)) > 0) << scale;
+  }
+  EXPECT_EQ(coupling_strength(randomized(make_rbm("gaussian:4", "bernoulli:3", at::kDouble), 1, 9.0)), 0)
+      << "binary units are bounded";
+}
+
+// A machine exactly at the border, stepped over it from both sides: strength is a singular value, so it scales with W.
+TEST(Definiteness, RefusesFromTheBorderOnInWords) {
+  BoltzmannMachine machine = joined_reals(0.2);
+  at::Tensor weights = machine.parameters()["visible_hidden.weights"];
+  weights.mul_(1 / coupling_strength(machine));
+  weights.mul_(1 - 1e-6);
+  EXPECT_NO_THROW(require_finite_z(machine));
+  EXPECT_GT(least_eigenvalue(precision_matrix(machine)), 0);
+  weights.mul_(1 + 3e-6);
+  EXPECT_LT(least_eigenvalue(precision_matrix(machine)), 0);
+  try {
+    require_finite_z(machine);
+    FAIL() << "a machine without a finite Z was let through";
+  } catch (const Error& error) {
+    support::expect_mentions(error.marked(),
+                             {"'visible' and 'hidden'", "must be below 1", "Z is infinite", "@rate_weights"});
+  }
+}
+
+TEST(Definiteness, IsKeptByTheConstraintsOfAStep) {
+  BoltzmannMachine machine = joined_reals(0.2);
+  at::Tensor weights = machine.parameters()["visible_hidden.weights"];
+  const at::Tensor fine = weights.clone();
+  machine.constrain_();
+  EXPECT_TRUE(at::equal(weights, fine)) << "what is definite is left alone";
+  weights.mul_(5);
+  const at::Tensor wild = weights.clone();
+  machine.constrain_();
+  EXPECT_NEAR(coupling_strength(machine), strongest_coupling, 1e-9);
+  EXPECT_GT(least_eigenvalue(precision_matrix(machine)), 0);
+  // The nearest: what is below the limit stays, so the change has the rank of what was above it.
+  const auto scale = [&](const at::Tensor& w) {
+    return w / machine.parameters()["visible.precision"].sqrt().unsqueeze(1) /
+           machine.parameters()["hidden.precision"].sqrt();
+  };
+  const at::Tensor before = std::get<1>(at::linalg_svd(scale(wild), false));
+  const at::Tensor after = std::get<1>(at::linalg_svd(scale(weights), false));
+  EXPECT_TRUE(at::allclose(after, before.clamp_max(strongest_coupling), 1e-9, 1e-9));
+}
+
+TEST(Definiteness, OfThreeLayersIsThatOfAllTogether) {
+  BoltzmannMachine machine = randomized(make_chain({"gaussian:2", "gaussian:3", "gaussian:2"}, at::kDouble), 3, 2.0);
+  EXPECT_NEAR(coupling_strength(machine), strongest_coupling, 1e-9);
+  EXPECT_NO_THROW(require_finite_z(machine));
+}
+
+}  // namespace
+}  // namespace harmonium
