@@ -64,6 +64,7 @@ void take_rows(AnnealingSubject& subject, const AnnealingExperiment& experiment)
 
 std::optional<TrainedMachine> trained_model(const AnnealingExperiment& experiment, const ReproduceOptions& options) {
   RunConfig config = *experiment.train;
+  keep_last_unless_told(config);
   const RunData data = resolve(config);
   check_config(config, data);
   const std::filesystem::path folder = options.out / "model";

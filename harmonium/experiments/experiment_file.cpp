@@ -4,6 +4,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/data/catalog/folders.h"
+#include "harmonium/families/registry.h"
 
 namespace harmonium {
 
@@ -82,6 +83,10 @@ std::filesystem::path find_experiment_model(const std::string& given) {
     looked += ", " + path.string();
   }
   fail("the model is not there; looked for {}. Put it below the folder that HARMONIUM_DATA names", looked);
+}
+
+void keep_last_unless_told(RunConfig& config) {
+  if (config.keep == "auto" && find_family(config.model).has("gradient")) config.keep = "last";
 }
 
 int stopped_experiment(const ReproduceOptions& options) {

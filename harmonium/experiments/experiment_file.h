@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harmonium/families/run_config.h"
 #include "harmonium/runs/toml_table.h"
 #include "harmonium/sessions/session.h"
 
@@ -55,6 +56,9 @@ struct EmbeddedExperiment {
 [[nodiscard]] std::vector<const toml::table*> tables_of(const ExperimentFile& file, const char* name);
 // The file of a model: as it is given, or below the folders of the data sets.
 [[nodiscard]] std::filesystem::path find_experiment_model(const std::string& given);
+// Experiments say how good machines are after so many updates: those that are trained by chains keep their last model
+// unless the file says otherwise, whatever `train` does by default.
+void keep_last_unless_told(RunConfig& config);
 // Says that it was interrupted and which command goes on. Returns the exit code.
 int stopped_experiment(const ReproduceOptions& options);
 

@@ -117,6 +117,7 @@ SearchExperiment parse_search_experiment(const ExperimentFile& file, bool quick)
                   TableOf::several_runs);  // wrong keys show without --quick too
     forget_foreign_options(short_config);
     if (quick) variant.plan.config = short_config;
+    keep_last_unless_told(variant.plan.config);
     require(std::ranges::find(experiment.variants, variant.name, &SearchVariant::name) == experiment.variants.end(),
             "{}: there are two variants named '{}'", file.source, variant.name);
     variant.plan.options = experiment.options;

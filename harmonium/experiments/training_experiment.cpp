@@ -58,6 +58,7 @@ PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig 
   table.erase("name");
   assign_config(config, table, file.source);
   forget_foreign_options(config);  // a shared table may have options of other runs' families
+  keep_last_unless_told(config);
   run.config = config;
   return run;
 }

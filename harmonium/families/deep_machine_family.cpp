@@ -160,7 +160,7 @@ Family dbm_family() {
                                      groups::contrastive(),
                                      groups::metric(),
                                      groups::sparsity(),
-                                     {"layers", "labels", "pretrain", "pretrain_updates"}}),
+                                     {"layers", "labels", "pretrain", "pretrain_updates", "patience"}}),
           .resolve = resolve_deep,
           .make = make_deep,
           .train = train_deep,

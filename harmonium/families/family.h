@@ -69,6 +69,8 @@ struct Family {
   bool word_counts = false;  // takes rows of word counts
   bool binarizes = true;     // gray values become bits by default
   bool keeps_best = false;   // by validation data, by default
+  // The same by the validation data's log-likelihood as it is estimated on the way, which word counts do not have.
+  bool keeps_likeliest = false;
 };
 
 // Readers that several families share.

@@ -66,7 +66,7 @@ Family single_layer(const char* name, const char* title, const char* help, const
                                      groups::contrastive(),
                                      groups::metric(),
                                      groups::sparsity(),
-                                     {"hidden"}}),
+                                     {"hidden", "patience"}}),
           .resolve = resolve_machine,
           .make = make_rbm_model,
           .train = train,
@@ -85,6 +85,7 @@ Family rbm_family() {
   Family family = single_layer("rbm", "RBM", "restricted Boltzmann machine",
                                "harmonium train --data digits --model rbm --hidden 100");
   family.word_counts = true;
+  family.keeps_likeliest = true;
   return family;
 }
 
@@ -104,6 +105,7 @@ Family semi_restricted_family() {
                                "RBM whose visible units are joined to each other, too",
                                "harmonium train --data digits --model semi_restricted --hidden 50");
   family.make = make_semi_restricted_model;
+  family.keeps_likeliest = true;
   family.products = [](const RunConfig& config) {
     return products_with(config, hidden_weights(config) + visible_width(config) * visible_width(config));
   };
@@ -116,7 +118,8 @@ Family mrf_family() {
       .title = "Markov random field",
       .help = "no hidden units, every visible unit joined to every other (softmax units: a Potts model)",
       .example = "harmonium train --data digits --model mrf --gradient pl",
-      .options = groups::joined({groups::common(), groups::tracked(), groups::contrastive(), groups::metric()}),
+      .options =
+          groups::joined({groups::common(), groups::tracked(), groups::contrastive(), groups::metric(), {"patience"}}),
       .resolve =
           [](RunConfig& config, RunData& data) {
             config.hidden = "none";
@@ -126,7 +129,8 @@ Family mrf_family() {
       .train = train,
       .read = read_machine_model,
       .products =
-          [](const RunConfig& config) { return products_with(config, visible_width(config) * visible_width(config)); }};
+          [](const RunConfig& config) { return products_with(config, visible_width(config) * visible_width(config)); },
+      .keeps_likeliest = true};
 }
 
 }  // namespace harmonium

@@ -1,6 +1,7 @@
 #include "harmonium/families/machine_training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "harmonium/core/device.h"
@@ -11,9 +12,11 @@
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/models/classification.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/make_training.h"
 #include "harmonium/training/monitor.h"
+#include "harmonium/training/validation_likelihood.h"
 
 namespace harmonium {
 
@@ -35,10 +38,28 @@ Training make_machine_training(const RunConfig& config, const RunData& data, Bol
   if (!chains.empty()) negative_phase->restore(chains);
   negative_phase = make_objective(config.objective, std::move(negative_phase), config.generative_weight);
   auto metric = make_metric(config.optimizer, machine.topology(), machine.parameters(), metric_options(config));
-  return make_training(
-      std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric), step_options(config),
-      {.updates = config.updates, .averaging = config.averaging, .seed = key.fold_in(run_streams::updates).bits()},
-      {.target = config.sparsity_target, .cost = config.sparsity_cost});
+  return make_training(std::move(machine), std::move(batches), std::move(negative_phase), std::move(metric),
+                       step_options(config),
+                       {.updates = config.updates,
+                        .averaging = config.averaging,
+                        .seed = key.fold_in(run_streams::updates).bits(),
+                        .patience = config.patience},
+                       {.target = config.sparsity_target, .cost = config.sparsity_cost});
+}
+
+bool chooses_by_labels(const BoltzmannMachine& machine) { return machine.observed().size() == 2; }
+
+// As many annealing steps as cost about 15 % of the training: an update is two products with the weights for each row
+// and 2 · sweeps + 1 for each particle, a step is three for each chain.
+ValidationLikelihoodOptions validation_options(const RunConfig& config) {
+  constexpr double share = 0.15, products_of_a_step = 3;
+  ValidationLikelihoodOptions options;
+  const auto update = static_cast<double>(2 * config.batch + (2 * config.sweeps + 1) * config.particles);
+  options.steps_per_update = std::min(2.0, share * update / (products_of_a_step * static_cast<double>(options.chains)));
+  // Models that start with trained layers are far from the base.
+  const bool from_trained = config.pretrain != "none" || config.start != "none";
+  options.first_steps = from_trained ? 1000 : std::clamp<std::int64_t>(config.updates / 20, 20, 500);
+  return options;
 }
 
 class MachineTrainee final : public Trainee {
@@ -48,9 +69,27 @@ class MachineTrainee final : public Trainee {
         start_(std::move(start)),
         monitor_(data.train, data.valid, data.binarization, label_classes(config, data),
                  Key(config.seed).fold_in(run_streams::monitor).bits()),
-        valid_rows_(data.valid.rows()) {
+        valid_(config.valid),
+        valid_rows_(data.valid.rows()),
+        updates_(config.updates) {
+    if (config.keep != "best") return;
     // The monitor's few hundred rows would choose by luck.
-    if (config.keep == "best") all_valid_.emplace(data.valid, data.binarization);
+    if (chooses_by_labels(start_.machine))
+      all_valid_.emplace(data.valid, data.binarization);
+    else
+      likelihood_.emplace(machine_of(training_), start_.data_moments, data.valid, data.binarization,
+                          validation_options(config), Key(config.seed).fold_in(run_streams::monitor).fold_in(0x11E));
+  }
+
+  [[nodiscard]] NamedTensors state() const override {
+    NamedTensors all = training_.state();
+    if (likelihood_)
+      for (auto& entry : likelihood_->state()) all.push_back(std::move(entry));
+    return all;
+  }
+  void restore(std::int64_t update, const NamedTensors& saved) override {
+    training_.restore(update, saved);
+    if (likelihood_) likelihood_->restore(saved);
   }
 
   [[nodiscard]] std::map<std::string, double> measure() override {
@@ -61,6 +100,15 @@ class MachineTrainee final : public Trainee {
       metrics["classification_error"] = all_valid_->measure(averaged);
       training_.observe_error(metrics["classification_error"]);
     }
+    if (likelihood_) {
+      const ValidationLikelihood::Found found = likelihood_->measure(averaged, update());
+      last_ = found.mean;
+      metrics["validation_log_likelihood"] = found.mean;
+      if (found.effective_samples) metrics["validation_effective_samples"] = *found.effective_samples;
+      // The mean log f of training rows less that of validation rows: log Z cancels.
+      if (const auto gap = metrics.find("free_energy_gap"); gap != metrics.end()) gap_ = gap->second;
+      if (std::isfinite(found.mean)) training_.observe_error(-found.mean);
+    }
     metrics.merge(training_.take_measurements());
     return metrics;
   }
@@ -69,12 +117,15 @@ class MachineTrainee final : public Trainee {
     TrainedMachine trained = start_;
     trained.machine = machine_of(training_).with_parameters(of.parameters);
     trained.notes["updates"] = std::to_string(of.update);
+    if (likelihood_ && !training_.best().empty()) trained.notes["chosen_by"] = valid_;
     return std::make_unique<MachineModel>(std::move(trained));
   }
 
   [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
     std::vector<std::string> words;
-    if (const BestModel& best = training_.best(); !best.empty())
+    if (const BestModel& best = training_.best(); likelihood_ && !best.empty())
+      words.push_back(chosen_in_words(best));
+    else if (!best.empty())
       words.push_back(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified",
                              kept.update, 100 * best.error(), valid_rows_));
     if (constexpr double few = 0.5; awake_ && *awake_ < few)
@@ -83,14 +134,31 @@ class MachineTrainee final : public Trainee {
                  "rows), so the machine is not as deep as it looks. @pretrain rbm, or @mean_field_steps 1 with "
                  "@initial_weights 0.1, may activate more; the likelihood is not always better for it (docs/deep.md)",
                  100 * *awake_));
+    if (coupling_strength(machine_of(training_)) > strongest_coupling - 1e-6)
+      words.push_back(
+          "the weights between real-valued units were held where Z is still finite: the model would grow without "
+          "bounds. A smaller @rate_weights or some @weight_decay keeps it away from there");
     return words;
   }
 
  private:
+  [[nodiscard]] std::string chosen_in_words(const BestModel& best) const {
+    std::string words = format("best validation log-likelihood {:.2f} at update {} of {}; kept that model",
+                               -best.error(), best.update(), updates_);
+    // Noise of the estimate moves the number by a few tenths, and then nothing is lost.
+    if (constexpr double much = 0.5; last_ && *last_ < -best.error() - much)
+      words += format(". The last one overfits: {:.2f} on validation rows{}", *last_,
+                      gap_ ? format(", {:.2f} on training rows", *last_ + *gap_) : std::string());
+    return words;
+  }
+
   TrainedMachine start_;
   Monitor monitor_;
-  std::optional<ClassificationError> all_valid_;
-  std::int64_t valid_rows_ = 0;
+  std::optional<ClassificationError> all_valid_;    // what the best model is chosen by where there are labels,
+  std::optional<ValidationLikelihood> likelihood_;  // and where there are none
+  std::optional<double> last_, gap_;  // validation log-likelihood when last measured; training rows above it
+  std::string valid_;
+  std::int64_t valid_rows_ = 0, updates_ = 0;
   std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
 };
 
@@ -99,12 +167,15 @@ bool joins_visible(const BoltzmannMachine& machine) {
 }
 
 void check_keep_best(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
-  require(machine.observed().size() == 2,
-          "@keep best chooses by classification error; it needs @model classification_rbm, or @labels top");
+  require(
+      !machine.unit(machine.observed().front()).wants_own_state() || chooses_by_labels(machine),
+      "@keep best chooses by the log-likelihood of validation data, and that of word counts depends on lengths; use "
+      "@keep last");
   require(data.valid.rows() > 0,
           "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
           "some aside (such as mnist:fit)");
-  require(data.valid.labels.defined(), "@keep best: validation data {} have no labels", config.valid);
+  require(!chooses_by_labels(machine) || data.valid.labels.defined(), "@keep best: validation data {} have no labels",
+          config.valid);
 }
 
 }  // namespace
@@ -196,7 +267,8 @@ void resolve_machine(RunConfig& config, RunData& data) {
           "unknown optimizer '{}'; there are: auto, {}", config.optimizer, known);
   if (config.rate_bias == 0 || config.rate_weights == 0) {
     const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden)
-                               : default_rates(config.optimizer, config.objective);
+                               : scaled_rates(config.optimizer, config.objective, config.batch,
+                                              config.particles > 0 ? config.particles : config.batch);
     if (config.rate_bias == 0) config.rate_bias = rates.bias;
     if (config.rate_weights == 0) config.rate_weights = rates.weights;
   }
@@ -241,6 +313,9 @@ void check_machine(const BoltzmannMachine& machine, const RunConfig& config, con
           "@optimizer {} looks at chains, and @objective discriminative has none; use @optimizer centering or sgd",
           config.optimizer);
   if (config.keep == "best") check_keep_best(machine, config, data);
+  require(config.patience == 0 || config.keep == "best",
+          "@patience stops where validation data get no better, and nothing is kept by them: add @valid, or @keep "
+          "best");
 }
 
 std::unique_ptr<Trainee> train_machine(const RunConfig& config, const RunData& data, const TrainedMachine& start,

@@ -107,6 +107,26 @@ void check_numbers(const RunConfig& config) {
           config.seed);
 }
 
+// About 200 lines of metrics, but of a short run no more than cost a fifth of its training, and at least ten. A line is
+// about seven products with the weights for each of 500 rows, an update two for each row of the batch and
+// 2 · sweeps + 1 for each particle.
+std::int64_t usual_log_every(const RunConfig& config, const Family& family) {
+  const std::int64_t usual = std::max<std::int64_t>(1, config.updates / 200);
+  if (!family.has("particles")) return usual;
+  constexpr std::int64_t line = 7 * 500, share = 5;
+  const std::int64_t update = 2 * config.batch + (2 * config.sweeps + 1) * config.particles;
+  const std::int64_t affordable = (share * line + update - 1) / update;
+  return std::max(usual, std::min(affordable, std::max<std::int64_t>(1, config.updates / 10)));
+}
+
+void resolve_keep(RunConfig& config, const Family& family, const RunData& data) {
+  if (config.keep != "auto") return;
+  const bool counts = config.visible.starts_with("counts") || (config.visible == "auto" && data.train.counts);
+  const bool chooses = (family.keeps_best || (family.keeps_likeliest && !counts)) && data.valid.rows() > 0 &&
+                       !is_learnt_from(config.valid, config.data);
+  config.keep = chooses ? "best" : "last";
+}
+
 // "bernoulli" as "bernoulli:64": unit types without a width get that of the data.
 void resolve_visible(RunConfig& config, const Dataset& train) {
   const std::int64_t columns = train.columns();
@@ -174,7 +194,7 @@ void resolve(RunConfig& config, RunData& data) {
   for (const auto& [name, help] : objectives()) known += (known.empty() ? "" : ", ") + name;
   require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
           "unknown objective '{}'; there are: {}", config.objective, known);
-  if (config.keep == "auto") config.keep = family.keeps_best && data.valid.rows() > 0 ? "best" : "last";
+  resolve_keep(config, family, data);
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "@keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
           "give other validation data",
@@ -187,7 +207,7 @@ void resolve(RunConfig& config, RunData& data) {
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
   if (config.particles == 0) config.particles = config.batch;
-  if (config.log_every == 0) config.log_every = std::max<std::int64_t>(1, config.updates / 200);
+  if (config.log_every == 0) config.log_every = usual_log_every(config, family);
 }
 
 PreparedRun check_config(const RunConfig& config, const RunData& data) {

@@ -1,6 +1,7 @@
 #include "harmonium/families/run_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace harmonium {
 
@@ -52,6 +53,16 @@ Rates default_rates(const std::string& optimizer, const std::string& objective) 
   if (optimizer == "diagonal") return {.bias = 0.02, .weights = 0.02};
   // Steps of a natural gradient: a rate of one would fit the batch at hand, and noise with it.
   return {.bias = 0.05, .weights = 0.005};
+}
+
+Rates scaled_rates(const std::string& optimizer, const std::string& objective, std::int64_t batch,
+                   std::int64_t particles) {
+  const Rates usual = default_rates(optimizer, objective);
+  // The noise of a gradient falls with the root of the rows and chains that it is an average of, whichever are fewer.
+  constexpr double usual_rows = 100;
+  const double rows = static_cast<double>(std::max<std::int64_t>(1, std::min(batch, particles)));
+  const double share = std::sqrt(rows / usual_rows);
+  return {.bias = usual.bias * share, .weights = usual.weights * share};
 }
 
 }  // namespace harmonium

@@ -153,14 +153,16 @@ struct RunConfig {
     visitor("averaging", self.averaging, "time constant in updates of the averaged model (1: no averaging)");
     visitor(
         "keep", self.keep,
-        "which averaged model to write: last, or best (on validation data, at any line of metrics); auto: best for nets and directed models with validation data, else last");
+        "which averaged model to write: last, or best (on validation data, at any line of metrics: by classification error, loss or log-likelihood); auto: best where there are validation data, but last for models with labels, deep machines and word counts");
     visitor(
         "loss", self.loss,
         "what to minimize: cross_entropy (classes), bernoulli (−log p of a reconstruction), squared, multinomial (−log p of the words of a document); auto: by the output");
     visitor("dropout", self.dropout, "share of hidden values dropped in an update");
     visitor("dropout_inputs", self.dropout_inputs, "share of inputs dropped in an update");
     visitor("patience", self.patience, "stop after N updates without a new best on validation data (0: never)");
-    visitor("log_every", self.log_every, "updates between lines of metrics (0: about 200 lines in all)");
+    visitor(
+        "log_every", self.log_every,
+        "updates between lines of metrics (0: about 200 lines in all, fewer where they would cost a short run much)");
     visitor("checkpoint_every", self.checkpoint_every, "updates between checkpoints");
     visitor("checkpoint_minutes", self.checkpoint_minutes, "minutes between checkpoints, if that is sooner");
     visitor(
@@ -202,5 +204,8 @@ struct Rates {
 // Those of an RBM on word counts: gradients are sums over the words of a document.
 [[nodiscard]] Rates counts_rates(double mean_length);
 [[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
+// Those for so many rows and chains in an update: more of them average more noise away.
+[[nodiscard]] Rates scaled_rates(const std::string& optimizer, const std::string& objective, std::int64_t batch,
+                                 std::int64_t particles);
 
 }  // namespace harmonium

@@ -21,6 +21,10 @@ class Trainee {
   [[nodiscard]] const Training& training() const { return training_; }
   [[nodiscard]] std::int64_t update() const { return training_.update(); }  // updates done
 
+  // All that the next update and the next line of metrics need, and back.
+  [[nodiscard]] virtual NamedTensors state() const { return training_.state(); }
+  virtual void restore(std::int64_t update, const NamedTensors& saved) { training_.restore(update, saved); }
+
   // A line of metrics. May remember the best model so far, which is then part of the training's state.
   [[nodiscard]] virtual std::map<std::string, double> measure() = 0;
   // The model under these parameters, which are shared, with notes that say of which update it is.

@@ -39,6 +39,12 @@ BaseModel::BaseModel(BoltzmannMachine machine, std::string description)
   log_z_ = independent_ ? independent_log_z(machine_) : exact_log_z(machine_).value;
 }
 
+BaseModel::BaseModel(BoltzmannMachine machine, std::string description, double log_z)
+    : machine_(std::move(machine)),
+      description_(std::move(description)),
+      independent_(!has_weights(machine_)),
+      log_z_(log_z) {}
+
 State BaseModel::draw(const Key& key, std::int64_t rows) const {
   return independent_ ? machine_.independent_sample(key, rows) : exact_sample(machine_, key, rows);
 }

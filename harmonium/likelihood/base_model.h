@@ -15,6 +15,8 @@ class BaseModel {
  public:
   // Fails where the machine has weights and is too large to enumerate. `description` is for people: "uniform".
   BaseModel(BoltzmannMachine machine, std::string description);
+  // One whose log Z is known from elsewhere, whatever its size; it need not be drawn from.
+  BaseModel(BoltzmannMachine machine, std::string description, double log_z);
 
   [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
   [[nodiscard]] const std::string& description() const { return description_; }

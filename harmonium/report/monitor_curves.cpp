@@ -21,7 +21,8 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "as they were then, not of the averaged ones."},
       {"validation_log_likelihood", "Log-likelihood of validation rows", "nats per row",
        "Of at most 1000 validation rows under the averaged parameters, or a lower bound on it where that is what is "
-       "trained. Where it falls while that of training batches rises, the model overfits."},
+       "trained. Where it falls while that of training batches rises, the model overfits. Of Boltzmann machines log Z is "
+       "followed along the training: good enough to choose a model by; `harmonium evaluate` says how good it is."},
       {"watched_log_likelihood", "Log-likelihood of watched rows", "nats per row",
        "Of at most 1000 training rows under the averaged parameters; there are no validation rows."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",

@@ -56,7 +56,7 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
   if (const auto loaded = read_checkpoint(checkpoints)) {
     if (!loaded->warning.empty())
       hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
-    training.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
+    trainee.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
     seconds = loaded->checkpoint.seconds;
     log.truncate_after(training.update());
     for (const MetricsRow& row : log.read()) metrics = row.values;
@@ -72,7 +72,7 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
   std::int64_t saved_update = training.update();
   const auto save = [&] {
     training.check();  // never over a good checkpoint with a bad one
-    write_checkpoint(checkpoints, {.update = training.update(), .seconds = seconds, .tensors = training.state()});
+    write_checkpoint(checkpoints, {.update = training.update(), .seconds = seconds, .tensors = trainee.state()});
     last_save = Clock::now();
     saved_update = training.update();
   };

@@ -13,6 +13,7 @@
 #include "harmonium/core/number_text.h"
 #include "harmonium/families/machine_file.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/snapshots.h"
 
 namespace harmonium {
@@ -65,7 +66,7 @@ TestData open_tracking_data(const RunConfig& config, const RunData& data) {
 
 LikelihoodTracker::LikelihoodTracker(std::filesystem::path folder, const RunConfig& config, const RunData& data)
     : folder_(std::move(folder)),
-      last_update_(config.updates),
+      last_update_(config.keep == "best" ? -1 : config.updates),
       options_(tracking_options(config)),
       test_(open_tracking_data(config, data)) {
   for (const SnapshotFile& snapshot : list_snapshots(folder_)) waiting_.push_back(snapshot.path);
@@ -178,7 +179,9 @@ void LikelihoodTracker::judge(const std::filesystem::path& path) {
     ++work_;
   }
   const std::lock_guard lock(mutex_);
-  latest_ = format("log-lik {} @{}", fixed_number(answer->log_likelihood->value, 2), answer->updates);
+  const bool trusted = judgement(*answer).trusted;
+  latest_ = format("log-lik {}{} @{}", fixed_number(answer->log_likelihood->value, 2), trusted ? "" : " (not trusted)",
+                   answer->updates);
 }
 
 }  // namespace harmonium

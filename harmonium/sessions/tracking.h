@@ -51,7 +51,7 @@ class LikelihoodTracker {
   [[nodiscard]] Standing standing() const;  // under the mutex
 
   std::filesystem::path folder_;
-  std::int64_t last_update_;
+  std::int64_t last_update_;  // of which the final model is; −1: it may be that of another
   JudgeOptions options_;
   TestData test_;
 

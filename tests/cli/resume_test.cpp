@@ -69,6 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
     Of, KilledRun,
     ::testing::Values(
         Variant{"CenteredPcd", {}}, Variant{"SgdWithMomentum", {"--optimizer", "sgd", "--momentum", "0.8"}},
+        Variant{"FollowedLikelihood", {"--hidden", "18", "--keep", "best", "--rate-weights", "0.05"}},
         Variant{"Cd", {"--gradient", "cd", "--sweeps", "2", "--schedule", "sqrt"}},
         Variant{"ExactGradient", {"--gradient", "exact", "--hidden", "5"}},
         Variant{"ClassificationRbm", {"--model", "classification_rbm", "--checkpoint-every", "1"}},

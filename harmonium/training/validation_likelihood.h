@@ -1,0 +1,48 @@
+// The log-likelihood of validation rows while a Boltzmann machine is trained: what the best model is chosen by.
+//
+// Where a side is small log Z is exact at every look; else it is followed along the training
+// (likelihood/running_log_z). Where hidden layers are joined the log-likelihood is bounded by mean field, as training
+// itself does.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "harmonium/data/dataset.h"
+#include "harmonium/likelihood/running_log_z.h"
+
+namespace harmonium {
+
+struct ValidationLikelihoodOptions {
+  std::int64_t rows = 1000;  // at most so many, binarized once
+  std::int64_t chains = 100;
+  double steps_per_update = 0.25;
+  std::int64_t first_steps = 100;  // from the base to the model before its first update
+  int exact_bits = 14;             // log Z is exact where the smaller side has at most 2^14 states
+};
+
+class ValidationLikelihood {
+ public:
+  // `machine` is the model before its first update; `data_moments` give the base where there are any.
+  ValidationLikelihood(const BoltzmannMachine& machine, const ObservedMoments& data_moments, const Dataset& valid,
+                       Binarization binarization, const ValidationLikelihoodOptions& options, const Key& key);
+
+  struct Found {
+    double mean = 0;                          // over rows
+    std::optional<double> effective_samples;  // nothing where log Z is exact
+  };
+  // Of the machine as it is after `update` updates; asked in order.
+  [[nodiscard]] Found measure(const BoltzmannMachine& machine, std::int64_t update);
+  [[nodiscard]] std::int64_t rows() const { return rows_.front().size(0); }
+
+  [[nodiscard]] NamedTensors state() const;
+  void restore(const NamedTensors& tensors);
+
+ private:
+  ValidationLikelihoodOptions options_;
+  std::vector<at::Tensor> rows_;
+  std::optional<RunningLogZ> running_;  // nothing where log Z is exact
+  std::int64_t update_ = -1;            // of the last look
+};
+
+}  // namespace harmonium
