@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <tuple>
+
 #include "harmonium/cli/command.h"
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
@@ -119,6 +121,7 @@ void write_samples(const SampleOptions& options, const TrainedMachine& model, co
   }
   const DrawPlan& plan = options.plan;
   TileOptions tiles;
+  std::tie(tiles.black, tiles.white) = model.shown_range();
   if (plan.chains > 1 && plan.per_chain > 1) tiles.columns = plan.per_chain;  // a chain per row
   write_png(options.out, tile_images(visible, model.image.value_or(near_square_shape(visible.size(1))), tiles));
 }

@@ -98,6 +98,15 @@ bool describes_stack(const ModelHeader& header) {
 
 }  // namespace
 
+std::pair<double, double> TrainedMachine::shown_range() const {
+  if (machine.unit(0).support() != Unit::Support::reals || data_moments.empty() || data_moments[0].size() < 2)
+    return {0, 1};
+  const at::Tensor mean = data_moments[0][0].to(at::kDouble), square = -2 * data_moments[0][1].to(at::kDouble);
+  const at::Tensor twice = 2 * (square - mean.square()).clamp_min(0).sqrt();
+  const double low = (mean - twice).min().item<double>(), high = (mean + twice).max().item<double>();
+  return low < high ? std::pair(low, high) : std::pair(0.0, 1.0);
+}
+
 std::string encode_machine(const TrainedMachine& model) {
   TensorFile file;
   pack_machine(file, model, "");

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harmonium/data/dataset.h"
@@ -22,8 +23,12 @@ struct TrainedMachine {
   BoltzmannMachine machine;
   std::string kind = "rbm";                                // which builder made it
   std::vector<std::vector<at::Tensor>> data_moments = {};  // per observed layer, per parameter; empty where unknown
-  std::optional<ImageShape> image = std::nullopt;          // visible layer as a picture
-  std::map<std::string, std::string> notes = {};           // training data, binarization, updates, …: text for people
+
+  // What pictures of visible values show as black and white: 0 and 1 for values that lie there; for real ones two
+  // standard deviations of the training data around the column means, so that few values are cut.
+  [[nodiscard]] std::pair<double, double> shown_range() const;
+  std::optional<ImageShape> image = std::nullopt;  // visible layer as a picture
+  std::map<std::string, std::string> notes = {};   // training data, binarization, updates, …: text for people
 };
 
 void write_machine(const std::filesystem::path& path, const TrainedMachine& model);

@@ -115,6 +115,7 @@ Picture tile_images(const at::Tensor& images, ImageShape shape, const TileOption
   require(height <= most_pixels / width,
           "tile: a picture of {} × {} pixels is too large; show fewer images or zoom less", height, width);
 
+  require(options.black < options.white, "tile: white ({}) must lie above black ({})", options.white, options.black);
   const bool diverging = options.colouring == Colouring::diverging;
   Canvas canvas(height, width, diverging ? 3 : 1, diverging ? diverging_gap : gray_gap);
   for (std::int64_t image = 0; image < count; ++image) {
@@ -125,7 +126,8 @@ Picture tile_images(const at::Tensor& images, ImageShape shape, const TileOption
     for (std::int64_t i = 0; i < values; ++i)
       if (std::isfinite(value[i]))
         canvas.fill(top + i / shape.width * zoom, left + i % shape.width * zoom, zoom, zoom,
-                    diverging ? diverging_colour(value[i] / scale) : gray_colour(value[i]));
+                    diverging ? diverging_colour(value[i] / scale)
+                              : gray_colour((value[i] - options.black) / (options.white - options.black)));
   }
   return canvas.take();
 }

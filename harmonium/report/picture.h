@@ -4,7 +4,8 @@
 // order, each enlarged by a whole factor (nearest neighbour, so that one value stays one sharp square), separated by
 // gaps.
 //
-//   gray       value 0 is black, 1 is white, values outside are clamped: data, particles, probabilities
+//   gray       value 0 is black, 1 is white (or other ends, for real values), values outside are clamped: data,
+//              particles, probabilities
 //   diverging  −s is blue, 0 is white, +s is red, where s = max |value| of that image alone: weights. Blue against red
 //              over white is told apart with every common colour-vision deficiency, and both ends are equally dark.
 //
@@ -32,10 +33,11 @@ enum class Colouring { gray, diverging };
 
 struct TileOptions {
   Colouring colouring = Colouring::gray;
-  std::int64_t columns = 0;  // images per row; 0: the grid about half again as wide as high
-  std::int64_t zoom = 0;     // pixels per value; 0: the least that makes an image's longer side 48 pixels
-  std::int64_t gap = 2;      // pixels between images and around the grid
-  double scale = 0;          // diverging: the magnitude of full colour; 0: each image's own largest
+  std::int64_t columns = 0;     // images per row; 0: the grid about half again as wide as high
+  std::int64_t zoom = 0;        // pixels per value; 0: the least that makes an image's longer side 48 pixels
+  std::int64_t gap = 2;         // pixels between images and around the grid
+  double scale = 0;             // diverging: the magnitude of full colour; 0: each image's own largest
+  double black = 0, white = 1;  // gray: values of both ends (families/machine_file.h, shown_range)
 };
 
 // images: N × n with n <= height * width of `shape`; cells beyond n are painted like the gap.

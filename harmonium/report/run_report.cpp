@@ -5,6 +5,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/format.h"
 #include "harmonium/core/number_text.h"
+#include "harmonium/families/machine_file.h"
 #include "harmonium/families/open_model.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/report/comparison.h"
@@ -24,28 +25,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Gallery to_gallery(const Exhibit& exhibit, ImageShape shape) {
+using Range = std::pair<double, double>;  // values shown as black and white
+
+Gallery to_gallery(const Exhibit& exhibit, ImageShape shape, const Range& range) {
   return {.id = exhibit.id,
           .title = exhibit.title,
           .caption = exhibit.caption,
-          .picture = tile_images(
-              exhibit.rows, shape,
-              {.colouring = exhibit.weights ? Colouring::diverging : Colouring::gray, .columns = exhibit.columns})};
+          .picture = tile_images(exhibit.rows, shape,
+                                 {.colouring = exhibit.weights ? Colouring::diverging : Colouring::gray,
+                                  .columns = exhibit.columns,
+                                  .black = range.first,
+                                  .white = range.second})};
 }
 
 // Pairs of rows: samples above the training rows nearest to them.
-Gallery nearest(const at::Tensor& samples, const Dataset& train, ImageShape shape) {
+Gallery nearest(const at::Tensor& samples, const Dataset& train, ImageShape shape, const Range& range) {
   constexpr std::int64_t searched = 20'000;
   const at::Tensor data = train.first(searched).to_float();
   const at::Tensor distance = at::cdist(samples, data);
   const at::Tensor closest = std::get<1>(distance.min(1));
-  return {
-      .id = "nearest",
-      .title = "Samples and the data nearest to them",
-      .caption = format("Above: samples (probabilities). Below each: the closest of {} training rows. A model that "
-                        "only remembers would show the same picture twice.",
-                        data.size(0)),
-      .picture = tile_images(at::cat({samples, data.index_select(0, closest)}), shape, {.columns = samples.size(0)})};
+  return {.id = "nearest",
+          .title = "Samples and the data nearest to them",
+          .caption = format("Above: samples (probabilities). Below each: the closest of {} training rows. A model that "
+                            "only remembers would show the same picture twice.",
+                            data.size(0)),
+          .picture = tile_images(at::cat({samples, data.index_select(0, closest)}), shape,
+                                 {.columns = samples.size(0), .black = range.first, .white = range.second})};
 }
 
 // What the model shows of itself, and data beside it.
@@ -53,22 +58,24 @@ void add_pictures(ReportContent& content, const Model& model, const fs::path& fo
   const ImageShape shape = model.info().image.value_or(near_square_shape(model.visible().width()));
   const auto loaded = read_checkpoint(folder / "checkpoint");
   const NamedTensors nothing;
+  const Range range = model.machine() != nullptr ? model.machine()->shown_range() : Range{0, 1};
   const std::vector<Exhibit> exhibits =
       model.exhibits({.checkpoint = loaded ? loaded->checkpoint.tensors : nothing, .train = train});
   const Exhibit* samples = nullptr;
   for (const Exhibit& each : exhibits) {
-    content.galleries.push_back(to_gallery(each, shape));
+    content.galleries.push_back(to_gallery(each, shape, range));
     if (each.samples) samples = &each;
   }
   // A layer of a stack has learnt what the layers below make of the data.
   if (samples == nullptr || train.rows() == 0 || train.columns() != model.visible().width()) return;
   const at::Tensor chosen = permutation(Key(3), train.rows()).narrow(0, 0, std::min<std::int64_t>(60, train.rows()));
-  content.galleries.push_back({.id = "data",
-                               .title = "Data",
-                               .caption = format("Rows of {}.", train.name),
-                               .picture = tile_images(train.gather(chosen), shape)});
   content.galleries.push_back(
-      nearest(samples->rows.narrow(0, 0, std::min<std::int64_t>(15, samples->rows.size(0))), train, shape));
+      {.id = "data",
+       .title = "Data",
+       .caption = format("Rows of {}.", train.name),
+       .picture = tile_images(train.gather(chosen), shape, {.black = range.first, .white = range.second})});
+  content.galleries.push_back(
+      nearest(samples->rows.narrow(0, 0, std::min<std::int64_t>(15, samples->rows.size(0))), train, shape, range));
 }
 
 void add_evaluations(ReportContent& content, const std::vector<Evaluation>& evaluations, std::int64_t last_update) {
@@ -86,8 +93,8 @@ void add_evaluations(ReportContent& content, const std::vector<Evaluation>& eval
                other.n != evaluation.n || other.binarization != evaluation.binarization ||
                at_least_as_good(evaluation, other);
       });
-      if (best) content.headline.emplace_back(what, headline(*evaluation.log_likelihood));
-      content.estimates.push_back({what, *evaluation.log_likelihood, note});
+      if (best) content.headline.emplace_back(what, headline(evaluation));
+      content.estimates.push_back({what, *evaluation.log_likelihood, note, judgement(evaluation)});
       if (evaluation.raise && evaluation.gap)
         content.estimates.push_back(
             {what + ", from below", *evaluation.raise, format("RAISE with {} of the rows", evaluation.raise_rows)});

@@ -75,6 +75,17 @@ TEST(Picture, GrayValuesOutsideTheUnitIntervalAreClamped) {
   EXPECT_EQ(pixel(picture, 0, 1), Pixel{255});
 }
 
+TEST(Picture, RealValuesAreScaledBetweenGivenEnds) {
+  TileOptions options = options_of(Colouring::gray, 1, 1, 0);
+  options.black = -2;
+  options.white = 8;
+  const Picture picture = tile_images(at::tensor({-3.0, -2.0, 3.0, 8.0}).unsqueeze(0), {1, 4}, options);
+  EXPECT_EQ(pixel(picture, 0, 0), Pixel{0});
+  EXPECT_EQ(pixel(picture, 0, 1), Pixel{0});
+  EXPECT_EQ(pixel(picture, 0, 2), Pixel{128});
+  EXPECT_EQ(pixel(picture, 0, 3), Pixel{255});
+}
+
 TEST(Picture, WeightsAreWhiteAtZeroBlueBelowAndRedAbove) {
   const Picture picture =
       tile_images(at::tensor({-2.0, 0.0, 2.0}).unsqueeze(0), {1, 3}, options_of(Colouring::diverging, 1, 1, 0));
