@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/fast_arithmetic.h"
 #include "harmonium/core/tensor_pool.h"
+#include "harmonium/core/utf8.h"
 
 namespace {
 
@@ -50,6 +51,11 @@ int main(int argc, char** argv) {
       "  harmonium COMMAND --help");
   cli::remember_arguments(argc, argv);
   try {
+    for (int i = 1; i < argc; ++i)
+      require(is_utf8(argv[i]),
+              "argument {} is not UTF-8 text: {}. Names of files and folders are written into runs and reports, which "
+              "are UTF-8: rename it (`mv` or `convmv -f latin1 -t utf8`)",
+              i, escaped(argv[i]));
     cli::add_train(app);
     cli::add_resume(app);
     cli::add_evaluate(app);

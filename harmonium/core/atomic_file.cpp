@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "harmonium/core/error.h"
 
@@ -19,6 +19,19 @@ namespace {
 [[noreturn]] void fail_writing(const std::filesystem::path& path, const char* what, int code) {
   throw RunFailure(format("cannot write {}: {} ({}); check the folder's permissions and free space", path.string(),
                           std::strerror(code), what));
+}
+
+[[noreturn]] void fail_reading(const std::filesystem::path& path, int code) {
+  fail("cannot read {}: {}", path.string(),
+       code == ELOOP ? "it is a symbolic link that leads back to itself" : std::strerror(code));
+}
+
+// In words, for what is not a regular file.
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
 }
 
 class Descriptor {
@@ -76,14 +89,32 @@ void remove_unfinished_files(const std::filesystem::path& folder) {
   }
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  require(!std::filesystem::is_directory(path, ignored), "cannot read {}: it is a folder", path.string());
-  std::ifstream in(path, std::ios::binary);
-  require(in.good(), "cannot read {}: {}", path.string(), std::strerror(errno));
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  return std::move(bytes).str();
+std::string read_file(const std::filesystem::path& path, ReadBytes read) {
+  // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  if (file.get() < 0) fail_reading(path, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_reading(path, errno);
+  require(S_ISREG(status.st_mode), "cannot read {}: it is {}, not a file; {}", path.string(), kind_of(status.st_mode),
+          S_ISDIR(status.st_mode) ? "name a file in it" : "write what it gives into a file and name that");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string bytes(size, '\0');
+  std::size_t done = 0;
+  for (;;) {
+    // One byte beyond the size shows whether the file has grown since, as a log that is being written does.
+    if (done == bytes.size()) bytes.resize(done + std::max<std::size_t>(4096, done / 2));
+    const ssize_t got = read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      fail("cannot read {}: {} at byte {} of {}; nothing of it was used. Copy the file to another disk and try again",
+           path.string(), std::strerror(errno), done, size);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  require(done >= size, "cannot read {}: it ended at byte {}, and its size is {}; was it being written?", path.string(),
+          done, size);
+  bytes.resize(done);
+  return bytes;
 }
 
 }  // namespace harmonium

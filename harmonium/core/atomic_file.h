@@ -1,6 +1,8 @@
 // Writing files whole or not at all: temporary file beside the target, fsync, rename, fsync of the folder.
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,7 +15,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 // Removes what writers that were killed halfway have left in a folder: NAME.PROCESS.tmp of processes that are no more.
 void remove_unfinished_files(const std::filesystem::path& folder);
 
-// Reads a whole file; throws Error naming the path.
-[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+// What read(2) does; tests of failing disks give another.
+using ReadBytes = ssize_t (*)(int descriptor, void* bytes, std::size_t count);
+
+// Reads a whole file or throws Error naming the path and the cause: a failed read, fewer bytes than the file's size, or
+// something that is no regular file (a pipe, a device, a folder). Memory that runs out is std::bad_alloc.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path, ReadBytes read = ::read);
 
 }  // namespace harmonium

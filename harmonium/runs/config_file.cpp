@@ -12,8 +12,13 @@ namespace {
 std::string quote(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    // TOML takes control characters, which names of files may have, only in this form.
+    if (code < 0x20 || code == 0x7F)
+      result += format("\\u{:04X}", code);
+    else
+      result += c;
   }
   return result + "\"";
 }

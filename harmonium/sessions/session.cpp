@@ -53,7 +53,10 @@ std::string as_flags(const std::string& message) {
   });
 }
 
-void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }
+void print_json(const nlohmann::ordered_json& object) {
+  // A path that is not UTF-8 (of HARMONIUM_DATA, say) must not cost the answer.
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
 
 void watch_interrupts() {
   std::signal(SIGINT, on_interrupt);

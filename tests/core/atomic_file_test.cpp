@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -176,6 +178,68 @@ TEST_F(AtomicFile, ReadingSaysWhichFileIsMissing) {
 }
 
 TEST_F(AtomicFile, ReadingAFolderIsTheCallersMistake) { EXPECT_THROW(static_cast<void>(read_file(folder_)), Error); }
+
+// A disk that fails at its second read, and one that ends early.
+int reads = 0;
+ssize_t failing_read(int descriptor, void* bytes, std::size_t count) {
+  if (++reads < 2) return ::read(descriptor, bytes, std::min<std::size_t>(count, 4));
+  errno = EIO;
+  return -1;
+}
+ssize_t short_read(int descriptor, void* bytes, std::size_t count) {
+  return ++reads < 2 ? ::read(descriptor, bytes, std::min<std::size_t>(count, 4)) : 0;
+}
+ssize_t interrupted_read(int descriptor, void* bytes, std::size_t count) {
+  if (++reads % 2 == 1) {
+    errno = EINTR;
+    return -1;
+  }
+  return ::read(descriptor, bytes, std::min<std::size_t>(count, 3));
+}
+
+std::string failure_of_reading(const fs::path& path, ReadBytes read = ::read) {
+  reads = 0;
+  try {
+    (void)read_file(path, read);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST_F(AtomicFile, ReadingReportsAFailedReadWithPathAndPlaceInsteadOfAShorterFile) {
+  const fs::path path = folder_ / "table.csv";
+  write_file_atomically(path, "0,1\n1,0\n0,0\n");
+  const std::string message = failure_of_reading(path, failing_read);
+  EXPECT_NE(message.find(path.string()), std::string::npos) << message;
+  EXPECT_NE(message.find("Input/output error at byte 4 of 12"), std::string::npos) << message;
+}
+
+TEST_F(AtomicFile, ReadingFewerBytesThanTheFileHasIsAnError) {
+  const fs::path path = folder_ / "table.csv";
+  write_file_atomically(path, "0,1\n1,0\n0,0\n");
+  EXPECT_NE(failure_of_reading(path, short_read).find("ended at byte 4, and its size is 12"), std::string::npos);
+}
+
+TEST_F(AtomicFile, ReadingGoesOnAfterASignalAndInSmallPieces) {
+  const fs::path path = folder_ / "table.csv";
+  write_file_atomically(path, "0,1\n1,0\n0,0\n");
+  reads = 0;
+  EXPECT_EQ(read_file(path, interrupted_read), "0,1\n1,0\n0,0\n");
+  write_file_atomically(path, "");
+  EXPECT_EQ(read_file(path), "");
+  EXPECT_FALSE(read_file("/proc/self/status").empty()) << "whose size is said to be 0";
+}
+
+TEST_F(AtomicFile, ReadingRefusesWhatIsNotAFileAndSaysWhatItIs) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_NE(failure_of_reading(folder_ / "pipe").find("a pipe"), std::string::npos);
+  EXPECT_NE(failure_of_reading(folder_).find("a folder"), std::string::npos);
+  EXPECT_NE(failure_of_reading("/dev/zero").find("a device"), std::string::npos);
+  EXPECT_NE(failure_of_reading(folder_ / "loop").find("leads back to itself"), std::string::npos);
+  EXPECT_NE(failure_of_reading(folder_ / "missing").find("No such file"), std::string::npos);
+}
 
 }  // namespace
 }  // namespace harmonium

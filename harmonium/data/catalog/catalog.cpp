@@ -76,7 +76,7 @@ Dataset open_named(const CatalogEntry& entry, const std::string& part, const Cat
 
 std::vector<std::string> array_names(const fs::path& path) {
   std::vector<std::string> names;
-  if (fs::is_directory(path)) return names;
+  if (std::error_code ignored; fs::is_directory(path, ignored)) return names;
   std::string bytes = read_file(path);
   if (is_gzip(bytes)) bytes = gunzip(bytes, path.string());
   if (is_zip(bytes))
@@ -86,6 +86,12 @@ std::vector<std::string> array_names(const fs::path& path) {
   return names;
 }
 
+// Links count although they may lead nowhere: reading says what is wrong with them.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
 struct PathSpec {
   fs::path path;
   std::string array, part;
@@ -93,16 +99,16 @@ struct PathSpec {
 
 // Which of PATH, PATH:part, PATH:array and PATH:array:part a spec is; nothing where no such file exists.
 std::optional<PathSpec> find_path(const std::string& spec) {
-  if (fs::exists(spec)) return PathSpec{spec, "", ""};
+  if (is_there(spec)) return PathSpec{spec, "", ""};
   const auto [head, last] = split_at_colon(spec);
-  if (fs::exists(head)) {
+  if (is_there(head)) {
     if (!is_split_part(last)) return PathSpec{head, last, ""};
     const auto arrays = array_names(head);
     const bool is_array = std::ranges::find(arrays, last) != arrays.end();
     return is_array ? PathSpec{head, last, ""} : PathSpec{head, "", last};
   }
   const auto [path, array] = split_at_colon(head);
-  if (is_split_part(last) && fs::exists(path)) return PathSpec{path, array, last};
+  if (is_split_part(last) && is_there(path)) return PathSpec{path, array, last};
   return std::nullopt;
 }
 
