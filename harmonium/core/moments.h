@@ -5,7 +5,7 @@
 // ordered; two Moments combine only when their names agree.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <functional>
 #include <string>

@@ -1,7 +1,7 @@
 // What a component hands to a checkpoint and takes back: its state as named tensors.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <string>
 #include <utility>

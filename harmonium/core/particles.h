@@ -4,7 +4,7 @@
 // averages less noisy; what is lost on the way, the conditional covariance, is then given beside.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // One configuration per row: a tensor (rows × width) for each layer, in the machine's order of layers.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <vector>
 

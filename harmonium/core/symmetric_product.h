@@ -1,7 +1,7 @@
 // XᵀX by blocks of columns, so that little more than one of its two equal halves is computed.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

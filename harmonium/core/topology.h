@@ -1,7 +1,7 @@
 // Which layers a machine has and which pairs an edge joins: all that step rules and geometry may know of a model.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ struct EdgeInfo {
 
   [[nodiscard]] bool inner() const { return lower == upper; }
   // `values` (lower × upper) without what is not a pair; as they are for an edge between two layers.
-  [[nodiscard]] at::Tensor masked(const at::Tensor& values) const { return inner() ? values * pairs : values; }
+  [[nodiscard]] at::Tensor masked(const at::Tensor& values) const { return inner() ? values.mul(pairs) : values; }
 };
 
 struct Topology {

@@ -1,7 +1,7 @@
 // A tensor averaged over observations: the first is taken whole, later ones by an exponential average.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

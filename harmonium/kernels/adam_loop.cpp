@@ -1,5 +1,7 @@
 #include "harmonium/kernels/adam_loop.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 

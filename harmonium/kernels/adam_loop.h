@@ -1,7 +1,7 @@
 // The arithmetic of Adam (geometry/adam.h) for one tensor, in one pass over it on a CPU.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

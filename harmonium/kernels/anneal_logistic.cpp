@@ -1,5 +1,7 @@
 #include "harmonium/kernels/anneal_logistic.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Dispatch.h>
 
 #include "harmonium/core/error.h"

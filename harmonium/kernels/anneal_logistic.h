@@ -3,7 +3,7 @@
 // Element (i, j) of a result uses uniform i·columns + j of the key's stream, as sample_logistic() of the field would.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 

@@ -1,5 +1,7 @@
 #include "harmonium/kernels/binary_code.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Parallel.h>
 
 #include <algorithm>

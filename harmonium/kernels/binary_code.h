@@ -6,7 +6,7 @@
 // same for all rows, and a few rows of the other matrix added or subtracted.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "harmonium/kernels/binary_product.h"
 
+#include <ATen/ATen.h>
+
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/logistic.h"
 #include "harmonium/kernels/picked_sums.h"

@@ -3,7 +3,7 @@
 // numbers alone, never on a clock: a run that is repeated or resumed rounds the same way.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 #include "harmonium/kernels/coded_table.h"

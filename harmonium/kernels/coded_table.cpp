@@ -1,5 +1,7 @@
 #include "harmonium/kernels/coded_table.h"
 
+#include <ATen/ATen.h>
+
 #include <utility>
 
 #include "harmonium/core/error.h"

@@ -2,7 +2,7 @@
 // Products want bits or the code, draws make bits, and everybody else wants numbers.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <memory>
 

@@ -1,5 +1,7 @@
 #include "harmonium/kernels/column_blocks.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 
 #include "harmonium/core/error.h"

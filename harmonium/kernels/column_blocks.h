@@ -2,7 +2,7 @@
 // after another, so that a block stays in cache while its rows are picked.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

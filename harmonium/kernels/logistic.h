@@ -3,7 +3,7 @@
 // `field` is the total input of a unit (bias + weighted neighbours). float32 and float64, contiguous results.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 

@@ -1,5 +1,7 @@
 #include "harmonium/kernels/nade_blocks.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 
 namespace harmonium {

@@ -12,7 +12,7 @@
 // off by some units in the last place of the largest |a|.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 

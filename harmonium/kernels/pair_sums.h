@@ -5,7 +5,7 @@
 // does nearly all of its work in.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

@@ -1,5 +1,7 @@
 #include "harmonium/kernels/picked_sums.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Parallel.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // For every row of bits, the sum of the rows of a matrix that they pick: the engine below products with binary states.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <vector>
 

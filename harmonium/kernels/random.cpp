@@ -1,5 +1,7 @@
 #include "harmonium/kernels/random.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Dispatch.h>
 
 #include <algorithm>

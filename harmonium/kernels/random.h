@@ -2,7 +2,7 @@
 // devices.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 

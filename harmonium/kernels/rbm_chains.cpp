@@ -1,5 +1,7 @@
 #include "harmonium/kernels/rbm_chains.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <atomic>
 

@@ -5,7 +5,7 @@
 // machine does not fit, nobody serves and products are of fp32.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <array>
 #include <string>

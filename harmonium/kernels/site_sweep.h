@@ -6,7 +6,7 @@
 // importance sampling walked backwards rest on.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 

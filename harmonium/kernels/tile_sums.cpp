@@ -1,5 +1,7 @@
 #include "harmonium/kernels/tile_sums.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Parallel.h>
 
 #include <algorithm>

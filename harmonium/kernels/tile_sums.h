@@ -2,7 +2,7 @@
 // below products with binary states where the processor has such tiles. What it costs does not depend on the bits.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <memory>
 #include <vector>

@@ -1,7 +1,7 @@
 // Intervals for log-mean-exp estimates by resampling, because importance weights are anything but Gaussian.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 

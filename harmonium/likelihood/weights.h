@@ -1,7 +1,7 @@
 // What importance weights say about themselves.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 // codes; precision at n is the share of the query's class among the n nearest, averaged over queries.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <vector>

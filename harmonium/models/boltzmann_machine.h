@@ -11,7 +11,7 @@
 // edge joins the layer to itself.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <functional>
 #include <memory>

@@ -8,7 +8,7 @@
 // tensor operations: who wants gradients gives parameters that ask for them (training/loss_gradient.h).
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <functional>
 #include <optional>

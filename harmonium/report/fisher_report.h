@@ -1,7 +1,7 @@
 // What a look at a model's Fisher information has found: as JSON, and as a page with table, spectrum and pictures.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

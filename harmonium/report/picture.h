@@ -12,7 +12,7 @@
 // A value that is not finite is painted like the gap, so that it is seen as missing and not as black or white.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -7,7 +7,7 @@
 // may exceed the one before. Cost: chains × length × τ.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

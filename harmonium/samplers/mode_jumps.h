@@ -6,7 +6,7 @@
 // labelled rows are given their own class by the others. Cost of an assignment: rows × labelled rows × width.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace harmonium {
 

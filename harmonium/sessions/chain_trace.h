@@ -5,7 +5,7 @@
 // memory along one is the square of the singular value. They depend on the model alone, so samplers can be compared.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // Runs to lay side by side: read from their folders, and shown on a terminal.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

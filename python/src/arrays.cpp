@@ -1,5 +1,7 @@
 #include "arrays.h"
 
+#include <ATen/ATen.h>
+
 #include <memory>
 #include <string>
 #include <vector>

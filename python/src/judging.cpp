@@ -1,5 +1,7 @@
 #include "judging.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 
 #include "errors.h"

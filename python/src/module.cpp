@@ -1,5 +1,7 @@
 // The module harmonium._core. Names, defaults and rules of the estimators are in the Python files beside it; here is
 // only what passes between the two languages.
+#include <ATen/ATen.h>
+
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -1,5 +1,7 @@
 #include "watch.h"
 
+#include <ATen/ATen.h>
+
 #include <ATen/Parallel.h>
 #include <omp.h>
 #include <sched.h>

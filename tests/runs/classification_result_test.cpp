@@ -1,5 +1,7 @@
 #include "harmonium/runs/classification_result.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 #include "tests/files/support.h"

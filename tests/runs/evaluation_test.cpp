@@ -6,6 +6,7 @@
 #include "harmonium/report/evaluate_flags.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/files/support.h"

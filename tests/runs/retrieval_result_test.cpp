@@ -1,5 +1,7 @@
 #include "harmonium/runs/retrieval_result.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/files/support.h"
 
 namespace harmonium {

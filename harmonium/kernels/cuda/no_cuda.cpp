@@ -1,6 +1,8 @@
 // In place of glue.cpp where there is no CUDA. A LibTorch without CUDA makes no tensors that lead here; one with it,
 // but without our kernels, does.
 #include "harmonium/core/device.h"
+
+#include <ATen/ATen.h>
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/cuda/glue.h"
 

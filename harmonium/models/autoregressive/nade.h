@@ -15,7 +15,7 @@
 // cross-entropy, and no probability.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <string>
 #include <vector>

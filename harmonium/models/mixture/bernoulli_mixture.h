@@ -25,7 +25,7 @@
 // ones "log p" is no probability.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "harmonium/core/key.h"
 #include "harmonium/core/moments.h"
