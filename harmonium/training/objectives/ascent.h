@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "harmonium/training/objectives/objective.h"
+#include "harmonium/training/objectives/running_mean.h"
 
 namespace harmonium {
 
@@ -23,18 +24,16 @@ class Ascent final : public Objective {
   [[nodiscard]] std::vector<ParameterGroup> groups() const override { return groups_; }
   [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
   // The mean value of the batches since the last call; nothing where there were none.
-  [[nodiscard]] std::map<std::string, double> take_measurements() override;
+  [[nodiscard]] std::map<std::string, double> take_measurements() override { return mean_.take(); }
   // The mean since the last line of metrics is part of the next line.
-  [[nodiscard]] NamedTensors state() const override;
+  [[nodiscard]] NamedTensors state() const override { return {{"objective", mean_.state()}}; }
   void restore(const NamedTensors& saved) override;
 
  private:
   Moments parameters_;
   std::vector<ParameterGroup> groups_;
-  std::string name_;
   Function function_;
-  at::Tensor sum_;
-  std::int64_t count_ = 0;
+  RunningMean mean_;
 };
 
 }  // namespace harmonium

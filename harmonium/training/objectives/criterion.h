@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "harmonium/training/objectives/objective.h"
+#include "harmonium/training/objectives/running_mean.h"
 
 namespace harmonium {
 
@@ -24,17 +25,16 @@ class Criterion final : public Objective {
   [[nodiscard]] std::vector<ParameterGroup> groups() const override { return groups_; }
   [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
   // "loss": the mean over the batches since the last call; nothing where there were none.
-  [[nodiscard]] std::map<std::string, double> take_measurements() override;
+  [[nodiscard]] std::map<std::string, double> take_measurements() override { return mean_.take(); }
   // The mean loss since the last line of metrics is part of the next line.
-  [[nodiscard]] NamedTensors state() const override;
+  [[nodiscard]] NamedTensors state() const override { return {{"loss", mean_.state()}}; }
   void restore(const NamedTensors& saved) override;
 
  private:
   Moments parameters_;
   std::vector<ParameterGroup> groups_;
   MeanLoss loss_;
-  at::Tensor loss_sum_;  // where the parameters are, so that nobody waits for a device
-  std::int64_t loss_count_ = 0;
+  RunningMean mean_;
 };
 
 }  // namespace harmonium
