@@ -57,7 +57,9 @@ RunResult run_stages(const fs::path& folder, const Stages& stages, const ConfigT
     if (!rows.empty()) all.metrics = rows.back().values;
     if (stage + 1 < stages.count) seen = stages.encode(*open_model(place), seen);
   }
-  all.updates = all.kept = all.total;
+  all.updates = all.total;
+  // The last stage may have kept an earlier model than its last.
+  all.kept = all.total - stages.updates + open_model(folder / stages.place(stages.count - 1))->info().updates();
   all.finished = true;
   return all;
 }

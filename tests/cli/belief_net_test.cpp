@@ -75,6 +75,18 @@ TEST_F(BeliefNet, WithALabelTellsClassesApartAndDrawsThem) {
   EXPECT_NE(read_bytes(folder / "run/report.html").find("gallery-classes"), std::string::npos);
 }
 
+// A large constant rate makes the last machine worse than an earlier one.
+TEST_F(BeliefNet, KeepsTheBestTopMachineAndSaysOfWhichUpdate) {
+  const ordered_json trained = json(
+      small_net("run", {"--model", "classification_dbn", "--layers", "10,10", "--limit", "0", "--keep", "best",
+                        "--log-every", "5", "--rate-weights", "0.5", "--rate-bias", "0.5", "--schedule", "constant"}));
+  const std::int64_t of_top =
+      std::stoll(json({"models", "show", "run/layer-2"})["notes"]["updates"].get<std::string>());
+  EXPECT_EQ(trained["updates"], 120);
+  EXPECT_LT(of_top, 60) << "the last machine is the best: this test shows nothing";
+  EXPECT_EQ(trained["kept_update"], 60 + of_top);
+}
+
 TEST_F(BeliefNet, UnrollsIntoNets) {
   succeed(small_net("run"));
   succeed({"finetune", "run", "--out", "classifier", "--updates", "50"});
@@ -242,7 +254,7 @@ TEST_F(BeliefNet, RefusesToTrainOnWhatDoesNotFit) {
   bad({"--keep", "best"}, {"--keep best"});
   bad({"--pretrain", "rbm"}, {"--pretrain", "--start"});
   bad({"--data", "bars_and_stripes"}, {"16 columns", "64"});
-  refuses({"finetune", "run/layer-1", "--to", "generative"}, {"layer-1", "--model dbn"});
+  refuses({"finetune", "run/layer-1", "--to", "generative"}, {"layer-1", "dbn", "classifier, autoencoder"});
   refuses({"finetune", "run", "--to", "nothing"}, {"nothing", "generative"});
   refuses({"train", "--model", "dbn", "--layers", "12", "--pretrain", "rbm", "--out", "x"}, {"at least two"});
 }
