@@ -1,5 +1,6 @@
 #include "harmonium/kernels/cuda/glue.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAStream.h>
