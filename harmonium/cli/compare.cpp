@@ -17,7 +17,7 @@ void add_compare(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      add_command(app, "compare", "Lay runs over each other: log-likelihood against updates and time",
+      add_command(app, "compare", "Compare runs: log-likelihood against updates and time",
                   "  harmonium compare runs/sgd runs/centering\n"
                   "  harmonium compare runs/* --out runs/all.html\n",
                   options->common, [options] {

@@ -40,13 +40,13 @@ int fisher(const FisherCommand& command) {
 void add_fisher(CLI::App& app) {
   auto options = std::make_shared<FisherCommand>();
   options->common.devices = SessionOptions::Devices::any;
-  CLI::App* command = add_command(
-      app, "fisher", "Look at a model's curvature: spectrum, eigenvectors, and how well approximations fit it",
-      "  harmonium fisher runs/digits-1\n"
-      "  harmonium fisher model.npz --out fisher\n"
-      "  harmonium fisher runs/mnist --method sampled --samples 8000\n"
-      "  harmonium fisher runs/mnist --method sampled --device cuda\n",
-      options->common, [options] { return fisher(*options); });
+  CLI::App* command =
+      add_command(app, "fisher", "Study a model's curvature: spectrum, eigenvectors, and how well approximations fit",
+                  "  harmonium fisher runs/digits-1\n"
+                  "  harmonium fisher model.npz --out fisher\n"
+                  "  harmonium fisher runs/mnist --method sampled --samples 8000\n"
+                  "  harmonium fisher runs/mnist --method sampled --device cuda\n",
+                  options->common, [options] { return fisher(*options); });
   FisherOptions& fisher = options->fisher;
   command->add_option("model", options->model, "run folder, .safetensors, or .npz with W, visible_bias, hidden_bias")
       ->required();

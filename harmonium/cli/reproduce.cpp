@@ -63,14 +63,14 @@ void add_reproduce(CLI::App& app) {
   auto options = std::make_shared<ReproduceOptions>();
   options->common.devices = SessionOptions::Devices::any;
   CLI::App* command =
-      add_command(app, "reproduce", "Run an experiment to its end, and hold its numbers against those expected",
+      add_command(app, "reproduce", "Run an experiment and compare its results with expected values",
                   "  harmonium reproduce                          # lists the experiments\n"
                   "  harmonium reproduce mnist_published --quick  # a few minutes\n"
-                  "  harmonium reproduce mnist_published          # goes on where it was interrupted\n"
-                  "  harmonium reproduce dbm_mnist --device cuda  # what a CPU would need a day for\n"
+                  "  harmonium reproduce mnist_published          # continues where it was interrupted\n"
+                  "  harmonium reproduce dbm_mnist --device cuda  # would take a day on a CPU\n"
                   "  harmonium reproduce my_experiment.toml --out runs/mine\n",
                   options->common, [options] { return reproduce(*options); });
-  command->add_option("experiment", options->name, "name, or path of a TOML file; without it: the list");
+  command->add_option("experiment", options->name, "name, or path of a TOML file; left out: the list");
   command->add_flag("--quick", options->quick, "the short version the experiment describes");
   command->add_option("--out", options->out, "folder for runs and results (default: runs/reproduce/NAME)");
 }

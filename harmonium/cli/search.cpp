@@ -41,7 +41,7 @@ void print_search(const Search& search) {
   fmt::print("{}", trials_text(search));
   if (!search.chosen) return;
   const SearchedRun& best = search.trials[*search.chosen];
-  fmt::print("chosen   {}: {}\n         {} of {}: {} (the best of {}: it flatters)\n", best.name,
+  fmt::print("chosen   {}: {}\n         {} of {}: {} (selected as the best of {}, optimistic)\n", best.name,
              settings_text(without_ties(search.plan.space, best.settings)), scale.name, search.valid,
              scale.with_unit(*best.score), search.trials.size());
   for (const SearchedRun& run : search.tests)
@@ -76,7 +76,7 @@ int search(SearchCommandOptions options) {
                plan.options.test, at_once.jobs);
   SpeedBook book(options.out / "timing.json");
   if (!find_updates(searches, book, children, options.out / "timing") || !run_searches(searches, children)) {
-    fmt::print(stderr, "interrupted; all is saved. The same command goes on:\n  {}\n", how_to_go_on(options));
+    fmt::print(stderr, "interrupted; progress saved. To continue:\n  {}\n", how_to_go_on(options));
     return 130;
   }
 
@@ -99,7 +99,7 @@ int search(SearchCommandOptions options) {
     fmt::print("results  {}\npage     {}\n", results.string(), page.string());
   }
   if (search.chosen) return 0;
-  fmt::print(stderr, "harmonium: every trial has failed; the first: {}\n", search.trials.front().failure);
+  fmt::print(stderr, "harmonium: every trial failed; the first: {}\n", search.trials.front().failure);
   return 1;
 }
 
@@ -110,7 +110,7 @@ void add_search(CLI::App& app) {
   CLI::App* command =
       add_command(app, "search", "Draw settings at random, choose by validation data, test the choice with other seeds",
                   "  harmonium search recipe.toml\n"
-                  "  harmonium search recipe.toml --runs 60        # goes on with a search of 30\n"
+                  "  harmonium search recipe.toml --runs 60        # continues a search of 30\n"
                   "  harmonium search recipe.toml --seconds 20 --out runs/twenty-seconds\n\n"
                   "recipe.toml: any option of `train` (with _ for -), then for example\n"
                   "  [search]\n"
@@ -123,9 +123,8 @@ void add_search(CLI::App& app) {
                   "  gradient = [\"pcd\", \"cd\"]                  # one of these\n",
                   options->common, [options] { return search(*options); });
   command->add_option("config", options->file, "TOML file with options of a run and a table [search]")->required();
-  command->add_option("--runs", options->runs, "trials (default: what the file says, else 30)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--tests", options->tests, "runs with the chosen settings (default: what the file says, else 10)")
+  command->add_option("--runs", options->runs, "trials (default: as in the file, else 30)")->check(CLI::PositiveNumber);
+  command->add_option("--tests", options->tests, "runs with the chosen settings (default: as in the file, else 10)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seconds", options->seconds, "training time of a run, instead of a number of updates")
       ->check(CLI::NonNegativeNumber);

@@ -70,12 +70,12 @@ ordered_json score(const TrialOptions& options, const Model& model) {
   const TrainedMachine* machine = model.machine();
   if (options.by == "error") {
     require(model.classifier() != nullptr && test.rows.labels.defined(),
-            "trial, error: {} knows no classes, or {} has no labels", options.folder, test.spec);
+            "trial, error: {} cannot classify, or {} has no labels", options.folder, test.spec);
     result["score"] = classification_error(*model.classifier(), test.rows);
     return result;
   }
   if (options.by == "pseudo_log_likelihood") {
-    require(machine != nullptr, "trial, {}: {} holds no Boltzmann machine", options.by, options.folder);
+    require(machine != nullptr, "trial, {}: {} is not a Boltzmann machine", options.by, options.folder);
     result["score"] =
         mean_pseudo_log_likelihood(machine->machine, observed_state(machine->machine, test.rows, test.spec));
     return result;
@@ -115,7 +115,7 @@ bool train_to_end(const TrialOptions& options, RunConfig& config) {
 int trial(const TrialOptions& options) {
   watch_interrupts();
   RunConfig config;
-  if (!train_to_end(options, config)) throw Interrupted("interrupted; all is saved");
+  if (!train_to_end(options, config)) throw Interrupted("interrupted; progress saved");
   double seconds = 0;
   for (const MetricsRow& row : MetricsLog(fs::path(options.folder) / "metrics.jsonl").read()) seconds = row.seconds;
   ordered_json result = score(options, *open_model(options.folder));

@@ -21,8 +21,7 @@ ExperimentFile parse_experiment(const std::string& name, const std::string& sour
 
 void ExpectedTime::say() const {
   if (minutes > 0)
-    fmt::print(stderr, "  about {:.0f} min on {}; can be interrupted and called again at any moment\n", minutes,
-               machine);
+    fmt::print(stderr, "  about {:.0f} min on {}; can be interrupted and continued at any time\n", minutes, machine);
 }
 
 bool take_time(ExpectedTime& time, std::string_view key, const toml::node& node, const std::string& where) {
@@ -82,7 +81,7 @@ std::filesystem::path find_experiment_model(const std::string& given) {
     if (std::filesystem::exists(path)) return path;
     looked += ", " + path.string();
   }
-  fail("the model is not there; looked for {}. Put it below the folder that HARMONIUM_DATA names", looked);
+  fail("the model was not found; looked for {}. Put it into the folder that HARMONIUM_DATA names", looked);
 }
 
 void keep_last_unless_told(RunConfig& config) {
@@ -90,8 +89,8 @@ void keep_last_unless_told(RunConfig& config) {
 }
 
 int stopped_experiment(const ReproduceOptions& options) {
-  fmt::print(stderr, "interrupted; all is saved. The same command goes on:\n  harmonium reproduce {}{} --out {}\n",
-             options.name, options.quick ? " --quick" : "", options.out.string());
+  fmt::print(stderr, "interrupted; progress saved. To continue:\n  harmonium reproduce {}{} --out {}\n", options.name,
+             options.quick ? " --quick" : "", options.out.string());
   return 130;
 }
 

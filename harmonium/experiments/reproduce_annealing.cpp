@@ -245,7 +245,7 @@ nlohmann::ordered_json annealing_rows(const AnnealingStudy& study, const std::ve
 
 Table expectations_table(const std::vector<JudgedAnnealing>& judged) {
   Table table{.id = "expected",
-              .title = "Against what was expected",
+              .title = "Comparison with expected values",
               .caption = "",
               .header = {"what", "measured", "expected", ""},
               .rows = {}};

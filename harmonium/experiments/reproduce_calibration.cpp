@@ -97,7 +97,7 @@ int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& op
     for (const Promise& one : all)
       fmt::print("{:<72} {:>9} {:<5} promised {:<12} {}\n", one.what, fixed_number(one.value, 3), one.unit,
                  one.promised, one.kept ? "met" : "MISSED");
-    fmt::print("of {} promises {} were met\n", all.size(), std::ranges::count_if(all, &Promise::kept));
+    fmt::print("of {} checks {} were met\n", all.size(), std::ranges::count_if(all, &Promise::kept));
   });
 }
 

@@ -59,7 +59,7 @@ void assign_class_samples(ClassSamplesExperiment& experiment, const toml::table&
 ClassSamplesExperiment parse_class_samples(const ExperimentFile& file, bool quick) {
   ClassSamplesExperiment experiment;
   const toml::node* judge = file.table.get("judge");
-  require(judge != nullptr, "{}: `judge = \"…\"` must name the run that tells classes apart", file.source);
+  require(judge != nullptr, "{}: `judge = \"…\"` must name the run that classifies", file.source);
   assign_toml(experiment.judge, *judge, place_in(file.source, "judge", *judge));
   if (const toml::node* samples = file.table.get("samples")) {
     const toml::table& table = as_table(*samples, place_in(file.source, "samples", *samples));
@@ -76,8 +76,8 @@ ClassSamplesExperiment parse_class_samples(const ExperimentFile& file, bool quic
   experiment.runs = parse_judged_runs(rest, quick, RunConfig());
   const auto found = std::ranges::find(experiment.runs.runs, experiment.judge, &PlannedRun::name);
   require(found != experiment.runs.runs.end() && is_net_classifier(found->config),
-          "{}: judge = \"{}\" is no [[run]] with model = \"mlp\"", file.source, experiment.judge);
-  require(experiment.runs.runs.size() >= 2, "{}: there is no [[run]] but the judge", file.source);
+          "{}: judge = \"{}\" is not a [[run]] with model = \"mlp\"", file.source, experiment.judge);
+  require(experiment.runs.runs.size() >= 2, "{}: there is no [[run]] besides the judge", file.source);
   require(experiment.plan.of_each >= 2, "{}: of_each must be at least 2", file.source);
   return experiment;
 }
@@ -118,7 +118,7 @@ ordered_json rows_of(const ClassSamplesExperiment& experiment, const std::vector
   };
   for (const SeenRun& run : runs) {
     const Proportion error = run.judged.error();
-    add(format("{} ({}, {} hidden; {:.0f} s of training): draws that the classifier takes for another class than the "
+    add(format("{} ({}, {} hidden; {:.0f} s of training): draws that the classifier assigns to another class than the "
                "one held ({} of each, {} sweeps), %",
                run.name, run.config.model, run.layers(), run.seconds, experiment.plan.of_each, experiment.plan.sweeps),
         100 * error.value, 100 * error.low, 100 * error.high, "count", &run);
@@ -139,7 +139,7 @@ ReportContent class_samples_page(const ExperimentFile& file, const ClassSamplesE
                                  Gallery data) {
   ReportContent page;
   Table table{.id = "judged",
-              .title = "What a classifier takes the draws for",
+              .title = "Samples of each class, judged by a classifier",
               .caption = format("Draws are E[v | hidden] after {} Gibbs sweeps with the label held, {} of each class; "
                                 "intervals are 95 % (Wilson). The classifier errs on {} of {}. Data of a class lie "
                                 "{:.2f} apart on average; draws that lie much nearer repeat themselves.",
@@ -150,7 +150,7 @@ ReportContent class_samples_page(const ExperimentFile& file, const ClassSamplesE
   for (const SeenRun& run : runs) {
     table.rows.push_back({run.name, run.config.model, run.layers(), percent(run.judged.error()),
                           format("{:.2f}", run.apart), run.verdict(), format("{:.0f} s", run.seconds)});
-    page.headline.emplace_back(run.name + ", taken for another class",
+    page.headline.emplace_back(run.name + ", assigned to another class",
                                format("{:.1f} %", 100 * run.judged.error().value));
     page.galleries.push_back({.id = "classes-" + run.name,
                               .title = run.name,
@@ -163,8 +163,8 @@ ReportContent class_samples_page(const ExperimentFile& file, const ClassSamplesE
   page.galleries.push_back(std::move(data));
   for (const SeenRun& run : runs)
     page.galleries.push_back({.id = "confusion-" + run.name,
-                              .title = run.name + ": what the draws are taken for",
-                              .caption = "Down: the class held; across: what the classifier takes the draw for.",
+                              .title = run.name + ": classes of the draws",
+                              .caption = "Rows: the class held; columns: the class given by the classifier.",
                               .picture = confusion_picture(run.judged)});
   page.tables.push_back(std::move(table));
   page.configuration = file.text;
@@ -192,10 +192,10 @@ int reproduce_class_samples(const ExperimentFile& file, const ReproduceOptions& 
   std::vector<SeenRun> runs = prepare_runs<SeenRun>(experiment.runs, options.out);
   for (const SeenRun& run : runs) {
     const Family& family = find_family(run.config.model);
-    require(family.knows_classes(run.config), "{}: run '{}' is a {}, which knows no classes", file.source, run.name,
+    require(family.knows_classes(run.config), "{}: run '{}' is a {}, which cannot classify", file.source, run.name,
             run.config.model);
     require(!is_net_classifier(run.config) || run.name == experiment.judge,
-            "{}: run '{}' is a net, and only the judge may be one", file.source, run.name);
+            "{}: run '{}' is a net; only the judge may be a net", file.source, run.name);
   }
   const Dataset test = open_dataset(experiment.runs.test);
   require(test.labels.defined(), "{}: {} has no labels", file.source, experiment.runs.test);
@@ -238,7 +238,7 @@ int reproduce_class_samples(const ExperimentFile& file, const ReproduceOptions& 
   return publish_experiment(
       file, options, found, class_samples_page(file, experiment, runs, own, data_apart, std::move(data)), [&] {
         for (const SeenRun& run : runs)
-          fmt::print("{:<16} taken for another class {:<22} draws {:.2f} apart (data {:.2f}) {}\n", run.name,
+          fmt::print("{:<16} assigned to another class {:<22} draws {:.2f} apart (data {:.2f}) {}\n", run.name,
                      percent(run.judged.error()), run.apart, data_apart, run.verdict());
       });
 }

@@ -86,7 +86,7 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
   for (const ClassifiedRun& run : runs) {
     content.galleries.push_back({.id = "confusion-" + run.name,
                                  .title = run.name + ": confusion matrix",
-                                 .caption = "Down: the true class; across: what the model takes it for.",
+                                 .caption = "Rows: the true class; columns: the predicted class.",
                                  .picture = confusion_picture(run.test)});
     if (const Picture mistakes = read_mistakes(run.folder); mistakes.height > 0)
       content.galleries.push_back({.id = "mistakes-" + run.name,
@@ -113,7 +113,7 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
   place_runs(experiment.runs, options.common);
   std::vector<ClassifiedRun> runs = prepare_runs<ClassifiedRun>(experiment, options.out);
   for (const ClassifiedRun& run : runs)
-    require(find_family(run.config.model).knows_classes(run.config), "{}: run '{}' is a {}, which knows no classes",
+    require(find_family(run.config.model).knows_classes(run.config), "{}: run '{}' is a {}, which cannot classify",
             file.source, run.name, run.config.model);
   begin_experiment(file, options, experiment.time);
   for (std::size_t i = 0; i < runs.size(); ++i) {

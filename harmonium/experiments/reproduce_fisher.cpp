@@ -140,7 +140,7 @@ int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options
   write_fisher(options.out, result);
   ReportContent page = fisher_report(result);
   Table verdicts{.id = "expected",
-                 .title = "Against what was expected",
+                 .title = "Comparison with expected values",
                  .caption = "",
                  .header = {"number", "measured", "expected", "difference", "allowed", ""},
                  .rows = {}};

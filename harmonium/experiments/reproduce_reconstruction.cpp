@@ -78,7 +78,7 @@ ReportContent reconstruction_report(const std::vector<RebuiltRun>& runs, const s
         {run.name, run.config.layers, with_interval(run.error), run.verdict(), format("{:.0f} s", run.seconds)});
     content.galleries.push_back({.id = "pairs-" + run.name,
                                  .title = run.name,
-                                 .caption = "Test rows, and below each what the net makes of its code.",
+                                 .caption = "Test rows, and below each its reconstruction.",
                                  .picture = run.picture});
   }
   for (const LinearCode& code : linear)
@@ -94,8 +94,8 @@ int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions&
   place_runs(experiment.runs, options.common);
   std::vector<RebuiltRun> runs = prepare_runs<RebuiltRun>(experiment, options.out);
   for (const RebuiltRun& run : runs)
-    require(find_family(run.config.model).has("code"), "{}: run '{}' is a {}, which gives no data back", file.source,
-            run.name, run.config.model);
+    require(find_family(run.config.model).has("code"), "{}: run '{}' is a {}, which cannot reconstruct data",
+            file.source, run.name, run.config.model);
   begin_experiment(file, options, experiment.time);
   const Dataset test = open_dataset(experiment.test, {});
   std::vector<LinearCode> linear;

@@ -241,7 +241,7 @@ int reproduce_samples(const ExperimentFile& file, const ReproduceOptions& option
   place_runs(experiment.runs, options.common);
   for (const std::string& name : plan.order)
     require(std::ranges::find(experiment.runs, name, &PlannedRun::name) != experiment.runs.end(),
-            "{}: order names a run '{}' that there is not", file.source, name);
+            "{}: order names '{}', and there is no such run", file.source, name);
   const std::optional<std::vector<ComparedRun>> runs = train_and_judge(file, experiment, options);
   if (!runs) return stopped_experiment(options);
   std::vector<Seen> all;

@@ -237,7 +237,7 @@ void print_search_plan(const ExperimentFile& file, const SearchExperiment& exper
       names, times, experiment.options.runs, score_scale(experiment.options.score).name, any.valid,
       experiment.options.tests, any.plan.options.test, jobs);
   if (experiment.minutes > 0)
-    fmt::print(stderr, "  about {:.0f} min on two cores; can be interrupted and called again at any moment\n",
+    fmt::print(stderr, "  about {:.0f} min on two cores; can be interrupted and continued at any time\n",
                experiment.minutes);
 }
 

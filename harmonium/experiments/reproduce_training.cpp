@@ -81,7 +81,7 @@ void print_plan(const ExperimentFile& file, const TrainingExperiment& experiment
     fmt::print(stderr, "  {:<16} {} updates of {} on {}, judged {} times{}\n", stage.name, stage.config.updates,
                stage.config.optimizer, stage.config.data, stage.models,
                stage.trained       ? "; trained"
-               : stage.updates > 0 ? fmt::format("; goes on after update {} or a little before", stage.updates)
+               : stage.updates > 0 ? fmt::format("; continues at update {} or a little before", stage.updates)
                                    : "");
   std::string data;
   for (const JudgingData& each : experiment.judging_data()) data += (data.empty() ? "" : " and ") + each.spec;

@@ -124,13 +124,14 @@ ReportContent search_comparison_report(const SearchComparison& comparison) {
   }
   content.tables.push_back(std::move(table));
   if (!comparison.orders.empty()) {
-    Table orders{.id = "orders",
-                 .title = "Against what was expected",
-                 .caption =
-                     "± is one standard error of the difference, the runs taken as independent; beyond two of "
-                     "them a difference counts.",
-                 .header = {"what was found", ""},
-                 .rows = {}};
+    Table orders{
+        .id = "orders",
+        .title = "Comparison with expected values",
+        .caption =
+            "± is one standard error of the difference, with runs taken as independent; a difference counts if it is larger "
+            "than two of them.",
+        .header = {"what was found", ""},
+        .rows = {}};
     std::int64_t held = 0;
     for (const SearchOrder& order : comparison.orders) {
       orders.rows.push_back({order.sentence(comparison.scale), order.outcome(comparison.scale)});

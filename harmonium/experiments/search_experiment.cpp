@@ -14,7 +14,8 @@ bool assign_experiment_setting(SearchExperiment& experiment, std::string_view ke
   if (key == "seconds") {
     assign_toml(experiment.seconds, node, where);
     require(!experiment.seconds.empty(), "{}: the list is empty", where);
-    for (const double each : experiment.seconds) require(each > 0, "{}: {} is no training time", where, each);
+    for (const double each : experiment.seconds)
+      require(each > 0, "{}: {} is not a positive training time", where, each);
     std::ranges::sort(experiment.seconds);
     return true;
   }
@@ -34,7 +35,7 @@ SearchVariant variant_of(const ExperimentFile& file, toml::table table, const Ru
   const bool good = !variant.name.empty() && std::ranges::all_of(variant.name, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == ' ';
   });
-  require(good, "{}: a variant becomes a folder; letters, digits, spaces, - and _ make its name",
+  require(good, "{}: the name of a variant becomes a folder; use letters, digits, spaces, - and _",
           place_in(file.source, "name", *name));
   variant.plan.config = config;
   variant.plan.space = ranges;
@@ -76,7 +77,7 @@ SearchExpectation expectation_of(const ExperimentFile& file, const toml::table& 
           result.than);
   require(
       quick || result.seconds == 0 || std::ranges::find(experiment.seconds, result.seconds) != experiment.seconds.end(),
-      "{}, line {}: nothing trains for {} seconds", file.source, line, result.seconds);
+      "{}, line {}: no variant trains for {} seconds", file.source, line, result.seconds);
   return result;
 }
 

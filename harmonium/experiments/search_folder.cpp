@@ -35,9 +35,9 @@ FolderLock::FolderLock(const fs::path& folder) {
   if (file_ < 0) throw RunFailure(format("cannot write into {}: {}", folder.string(), std::strerror(errno)));
   const auto start = std::chrono::steady_clock::now();
   for (bool said = false; ::flock(file_, LOCK_EX | LOCK_NB) != 0; said = true) {
-    if (!said) fmt::print(stderr, "waiting for another process that works in {}\n", folder.string());
+    if (!said) fmt::print(stderr, "waiting for another process that is working in {}\n", folder.string());
     require(!interrupted() && std::chrono::steady_clock::now() - start < patience,
-            "another process works in {}; wait for its end, or give another --out", folder.string());
+            "another process is working in {}; wait until it ends, or give another --out", folder.string());
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -49,11 +49,10 @@ void claim_search_folder(const fs::path& folder, const std::string& text) {
   if (fs::exists(guard)) {
     std::istringstream before(read_file(guard)), now(text);
     for (std::string old_line, line; std::getline(before, old_line) && std::getline(now, line);)
-      require(
-          old_line == line,
-          "{} holds another search: there it says `{}`, here `{}`. Give another --out, or remove the folder to start "
-          "anew",
-          folder.string(), old_line, line);
+      require(old_line == line,
+              "{} holds another search, with `{}` instead of `{}`. Give another --out, or remove the folder to start "
+              "anew",
+              folder.string(), old_line, line);
     require(read_file(guard) == text,
             "{} holds a search over other ranges. Give another --out, or remove the folder to start anew",
             folder.string());
@@ -63,7 +62,7 @@ void claim_search_folder(const fs::path& folder, const std::string& text) {
     require(fs::is_directory(folder), "{} is a file; give a folder", folder.string());
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       require(entry.path().filename() == lock_name || entry.path().extension() == ".tmp",
-              "{} holds other things than a search; give another --out", folder.string());
+              "{} holds files that are not a search; give another --out", folder.string());
   }
   fs::create_directories(folder);
   write_file_atomically(guard, text);

@@ -39,8 +39,8 @@ SettingValue setting_value(const T& value) {
 template <class Field>
 NumberRange number_range(const std::string& name, Field, const toml::table& table, const std::string& where) {
   constexpr bool text = std::is_same_v<Field, std::string>;
-  require(!text || name == "hidden", "{}: it is a text and has no range; give a list [\"a\", \"b\"] of its values",
-          where);
+  require(!text || name == "hidden",
+          "{}: this option is a text and has no range; give a list of values, [\"a\", \"b\"]", where);
   NumberRange range{.whole = !std::is_floating_point_v<Field>};
   std::string scale;
   bool low = false, high = false;
@@ -64,7 +64,7 @@ NumberRange number_range(const std::string& name, Field, const toml::table& tabl
           "[search]",
           where, range.low, range.high);
   require(!range.whole || (range.low == std::floor(range.low) && range.high == std::floor(range.high)),
-          "{}: it is a whole number; low and high must be whole numbers", where);
+          "{}: this option is a whole number, so low and high must be whole numbers", where);
   require(scale.empty() || scale == "log" || scale == "linear", "{}: scale = \"{}\"; there are log and linear", where,
           scale);
   require(scale != "log" || range.low > 0, "{}: a logarithmic scale needs low > 0, not {}", where, range.low);
@@ -75,8 +75,7 @@ NumberRange number_range(const std::string& name, Field, const toml::table& tabl
 SearchedOption searched_option(const std::string& name, const toml::node& node, const std::string& where) {
   const std::vector<std::string> fixed = {"data", "valid", "label_column", "seed", "snapshots", "track"};
   require(std::ranges::find(fixed, name) == fixed.end(),
-          "{}: it cannot be searched: all trials learn and are judged by the same data, each with a seed of its own",
-          where);
+          "{}: this option cannot be searched: all trials use the same data, each with its own seed", where);
   SearchedOption option{.name = name, .from = SameAs{}};
   with_field(name, where, [&](const auto& field) {
     using Field = std::decay_t<decltype(field)>;
@@ -116,14 +115,13 @@ void check_ties(const SearchSpace& space, const std::string& where) {
     const auto* tie = std::get_if<SameAs>(&option.from);
     if (tie == nullptr) continue;
     const auto other = std::ranges::find(space, tie->name, &SearchedOption::name);
-    require(
-        other != space.end(),
-        "{}: '{} = \"{}\"' asks for the value of an option that is not searched; give its name among the ranges, or "
-        "a list [\"…\"] of values",
-        where, option.name, tie->name);
+    require(other != space.end(),
+            "{}: '{} = \"{}\"' names an option that is not searched; add a range for it, or "
+            "a list [\"…\"] of values",
+            where, option.name, tie->name);
     require(!std::holds_alternative<SameAs>(other->from),
-            "{}: '{}' follows '{}', which itself follows another; name the one that has a range", where, option.name,
-            tie->name);
+            "{}: '{}' has the value of '{}', which itself has that of another option; name the one that has a range",
+            where, option.name, tie->name);
     require(type_of(option.name) == type_of(tie->name),
             "{}: '{}' is a {}, '{}' is a {}: they cannot have the same value", where, option.name, type_of(option.name),
             tie->name, type_of(tie->name));
@@ -209,7 +207,7 @@ void check_plan(const SearchPlan& plan, const std::string& where) {
   require(options.chains >= 1 && options.betas >= 1, "{}: chains and betas must be at least 1", where);
   require(options.valid_limit >= 0 && options.test_limit >= 0, "{}: limits must not be negative", where);
   require(options.seconds == 0 || std::ranges::find(plan.space, "updates", &SearchedOption::name) == plan.space.end(),
-          "{}: updates cannot be searched where seconds say how long a run trains", where);
+          "{}: updates cannot be searched together with seconds", where);
 }
 
 SearchPlan read_search_plan(const std::string& path) {
@@ -217,7 +215,7 @@ SearchPlan read_search_plan(const std::string& path) {
   toml::table table = parse_toml(read_file(path), path);
   SearchPlan plan;
   const toml::node* search = table.get("search");
-  require(search != nullptr, "{}: there is no [search] in it; `harmonium search --help` shows one", path);
+  require(search != nullptr, "{}: the file has no table [search]; `harmonium search --help` shows one", path);
   for (const auto& [key, node] : as_table(*search, place_in(path, "search", *search))) {
     const std::string where = place_in(path, key.str(), node);
     if (key.str() == "ranges")

@@ -74,7 +74,7 @@ Chart setting_chart(const SearchStudy& study, const SearchedOption& option) {
   }
   chart.series = {std::move(trials), std::move(chosen)};
   chart.caption = format("Each point is a trial, judged by {}.", study.valid);
-  if (far > 0) chart.caption += format(" {} far worse than the others {} not drawn.", far, far == 1 ? "is" : "are");
+  if (far > 0) chart.caption += format(" {} far worse than the others {} not shown.", far, far == 1 ? "is" : "are");
   if (failed > 0) chart.caption += format(" {} failed.", failed);
   return chart;
 }
@@ -171,7 +171,7 @@ ReportContent search_report(const SearchStudy& study) {
   content.order = {ReportSection::charts, ReportSection::tables, ReportSection::configuration,
                    ReportSection::reproduce};
   content.footer =
-      "The best of many trials flatters itself on the data it was chosen by; the mean of the tests does not. Interval "
+      "The score of the best trial is optimistic, because it was selected by it; the mean of the tests is not. Interval "
       "of "
       "the mean: Student's, for runs with different seeds on the same data.";
   return content;

@@ -37,7 +37,7 @@ Expectation expectation(const ExperimentFile& file, const toml::table& table, co
   }
   const std::int64_t line = table.source().begin.line;
   require(std::ranges::any_of(experiment.runs, [&](const PlannedRun& run) { return run.name == result.run; }),
-          "{}, line {}: there is no run '{}' to expect something of", file.source, line, result.run);
+          "{}, line {}: the expectation is about run '{}', and there is no such run", file.source, line, result.run);
   require(table.contains("updates") && table.contains("value"), "{}, line {}: an expectation needs updates and a value",
           file.source, line);
   return result;
@@ -53,7 +53,7 @@ PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig 
   const bool good = !run.name.empty() && std::ranges::all_of(run.name, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_';
   });
-  require(good, "{}: a run becomes a folder; letters, digits, - and _ make its name",
+  require(good, "{}: the name of a run becomes a folder; use letters, digits, - and _",
           place_in(file.source, "name", *name));
   table.erase("name");
   assign_config(config, table, file.source);

@@ -67,7 +67,7 @@ std::vector<Exhibit> deep_filters(const BoltzmannMachine& machine) {
     exhibits.push_back({.id = "filters-" + name,
                         .title = "Filters of " + name,
                         .caption = format("{} of {} units of {}, largest first: the filters of the layer below, added "
-                                          "up by the weights to them. Linear pictures of units that are not.",
+                                          "up by the weights to them, as if units were linear.",
                                           shown.size(0), projection.size(1), name),
                         .rows = shown,
                         .weights = true,
@@ -107,7 +107,7 @@ Exhibit class_samples(const BoltzmannMachine& machine, std::size_t label) {
   return {.id = "classes",
           .title = "Samples of each class",
           .caption = format("One row for each class from 0: visible probabilities after {} Gibbs sweeps with the label "
-                            "held. A model that learnt p(label | data) alone need not know what its classes look like.",
+                            "held. A model trained on p(label | data) alone need not model the data.",
                             sweeps),
           .rows = visible_means(machine, state),
           .columns = of_each};

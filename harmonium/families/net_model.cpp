@@ -88,13 +88,14 @@ std::vector<Exhibit> NetModel::exhibits(const ExhibitInput& input) const {
       strips.push_back(values.narrow(0, first, columns));
       strips.push_back(rebuilt.narrow(0, first, columns));
     }
-    all.push_back({.id = "reconstructions",
-                   .title = "Reconstructions",
-                   .caption = format("Rows of {}, which the net was trained on; below each what it makes of the code "
-                                     "of {} numbers.",
-                                     train.name, net.layers()[*net.code()].outputs),
-                   .rows = at::cat(strips),
-                   .columns = columns});
+    all.push_back(
+        {.id = "reconstructions",
+         .title = "Reconstructions",
+         .caption = format("Rows of {}, which the net was trained on; below each its reconstruction from the code "
+                           "of {} numbers.",
+                           train.name, net.layers()[*net.code()].outputs),
+         .rows = at::cat(strips),
+         .columns = columns});
   }
   all.push_back(first_layer(net));
   return all;

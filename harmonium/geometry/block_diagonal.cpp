@@ -37,7 +37,7 @@ BlockDiagonal::BlockDiagonal(const Topology& topology, const Moments& shape, con
   for (const Block& block : blocks_) elements += 2.0 * static_cast<double>(block.places.size(0) * block.places.size(0));
   const double bytes = elements * static_cast<double>(shape.entries().front().second.element_size());
   require(bytes <= most_bytes,
-          "block_diagonal needs {:.1f} GiB for its {} blocks, more than the {:.0f} GiB it allows itself; fang needs a "
+          "block_diagonal needs {:.1f} GiB for its {} blocks, more than its limit of {:.0f} GiB; fang needs a "
           "fraction of that",
           bytes / (1 << 30), blocks_.size(), most_bytes / (1 << 30));
 }

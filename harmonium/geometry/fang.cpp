@@ -156,7 +156,7 @@ bool Fang::fit(double damping) {
 }
 
 void Fang::refit() {
-  require(!mean_.empty(), "fang was asked to fit before it has observed anything");
+  require(!mean_.empty(), "fang cannot fit before its first observation");
   double damping = options_.damping;
   while (!fit(damping)) {
     if (!(damping <= most_damping) || !second_moment_.get().isfinite().all().item<bool>())

@@ -5,12 +5,12 @@
 namespace harmonium {
 
 void MetricFree::observe(const Observation& observation) {
-  require(observation.statistics != nullptr, "metric_free needs particles to multiply with, and none were given");
+  require(observation.statistics != nullptr, "metric_free needs particles, and none were given");
   statistics_ = observation.statistics;
 }
 
 Direction MetricFree::solve(const Moments& gradient) const {
-  require(statistics_ != nullptr, "metric_free was asked for a direction before it has observed anything");
+  require(statistics_ != nullptr, "metric_free cannot solve before its first observation");
   // Stops early where the residual is at the rounding error of the products.
   constexpr double enough = 1e-12;
   Moments solution = gradient.zeros_like(), residual = gradient.clone(), search = gradient.clone();
@@ -29,7 +29,7 @@ Direction MetricFree::solve(const Moments& gradient) const {
 }
 
 at::Tensor MetricFree::to_dense() const {
-  require(statistics_ != nullptr, "metric_free was asked for a matrix before it has observed anything");
+  require(statistics_ != nullptr, "metric_free has no matrix before its first observation");
   at::Tensor dense = statistics_->covariance(index_.all_places()).to(at::kDouble).clone();
   dense.diagonal().add_(options_.damping);
   return dense;

@@ -14,10 +14,11 @@ Fields set_to_means(const BoltzmannMachine& machine, State& state, const LayerSe
 Moments moments_after_mean_steps(const BoltzmannMachine& machine, State state, std::int64_t steps) {
   require(steps >= 1, "at least one step is needed to get from draws to means, not {}", steps);
   for (const EdgeInfo& edge : machine.topology().edges)
-    require(!edge.inner(),
-            "a mean-field step takes the units of a layer all at once, which '{}' inside a layer forbids; use another "
-            "gradient, without such steps",
-            edge.weights);
+    require(
+        !edge.inner(),
+        "a mean-field step updates a whole layer at once, which is wrong with edges inside a layer ({}); use another "
+        "gradient, without mean-field steps",
+        edge.weights);
   Fields fields(machine.layers().size());
   for (std::int64_t step = 0; step < steps; ++step)
     for (const LayerSet& block : machine.blocks()) {

@@ -49,7 +49,7 @@ WakeSleepGradient wake_sleep_gradient(const BeliefNet& net, NegativePhase& top_p
   add(format("machine{}/", directed + 1), gradient);
 
   const State& chains = top_phase.particles();
-  require(!chains.layers.empty(), "up–down: the negative phase '{}' has no chains to dream from", top_phase.name());
+  require(!chains.layers.empty(), "up–down needs a negative phase with chains, and '{}' has none", top_phase.name());
   result.states.asleep = dream(net.down, chains.layers[0], key.fold_in(sleep_stream));
   const std::vector<at::Tensor>& asleep = result.states.asleep;
   for (std::size_t l = 0; l < directed; ++l)

@@ -26,7 +26,7 @@ void require_inferable(const BoltzmannMachine& machine, const State& data, const
   for (const std::size_t layer : machine.hidden())
     require(
         machine.inner_edge(layer) == nullptr,
-        "units of the hidden layer '{}' are joined to each other: mean field sets a layer at once, which that forbids",
+        "units of the hidden layer '{}' are joined to each other; mean field updates a whole layer at once, which is wrong then",
         machine.layers()[layer].name);
   for (const std::size_t layer : machine.observed())
     require(layer < data.layers.size() && data.layers[layer].defined(),

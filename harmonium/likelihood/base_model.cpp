@@ -32,10 +32,11 @@ double independent_log_z(const BoltzmannMachine& machine) {
 
 BaseModel::BaseModel(BoltzmannMachine machine, std::string description)
     : machine_(std::move(machine)), description_(std::move(description)), independent_(!has_weights(machine_)) {
-  require(independent_ || can_enumerate(machine_),
-          "the base model ({}) has weights and more than 2^{} states on its smaller side: its log Z is not known. Give "
-          "a smaller one, or one without weights",
-          description_, enumeration_bits);
+  require(
+      independent_ || can_enumerate(machine_),
+      "the base model ({}) has weights and more than 2^{} states on its smaller side, so its log Z is unknown. Give "
+      "a smaller one, or one without weights",
+      description_, enumeration_bits);
   log_z_ = independent_ ? independent_log_z(machine_) : exact_log_z(machine_).value;
 }
 

@@ -64,7 +64,7 @@ Estimate mean_over_own_rows(const at::Tensor& per_row, EstimateKind kind, std::i
 
 ImportanceBound importance_bound(const LatentModel& model, const Moments& parameters, const at::Tensor& rows,
                                  std::int64_t draws, const Key& key) {
-  require(draws >= 2, "an importance bound needs at least two draws of each row to know its noise, not {}", draws);
+  require(draws >= 2, "an importance bound needs at least two draws of each row for its error, not {}", draws);
   require(rows.dim() == 2 && rows.size(0) >= 1, "an importance bound needs rows");
   const c10::NoGradGuard without_gradient;
   std::vector<at::Tensor> log_p, effective;
@@ -91,7 +91,7 @@ ImportanceBound importance_bound(const LatentModel& model, const Moments& parame
 OwnDrawBounds own_draw_bounds(const LatentModel& model, const Moments& parameters, std::int64_t count,
                               std::int64_t draws, const Key& key) {
   require(draws >= 1, "bounds on own draws need at least one draw of each row, not {}", draws);
-  require(count >= 2, "bounds on own draws need at least two rows to know their noise, not {}", count);
+  require(count >= 2, "bounds on own draws need at least two rows for their error, not {}", count);
   const c10::NoGradGuard without_gradient;
   const Dream made = model.dream(parameters, count, key.fold_in(0));
   std::vector<at::Tensor> lower, upper;

@@ -36,7 +36,7 @@ std::vector<double> read_schedule(const std::string& path) {
   std::vector<double> betas;
   for (double beta = 0; text >> beta;) betas.push_back(beta);
   require(text.eof(),
-          "@schedule {}: what follows its {} first numbers is not a number; give values of β from 0 to 1, "
+          "@schedule {}: the text after the first {} numbers is not a number; give values of β from 0 to 1, "
           "separated by spaces or lines",
           path, betas.size());
   require(betas.size() >= 2, "@schedule {}: needs at least two values of β, 0 and 1", path);
@@ -234,10 +234,10 @@ void check(const EstimationOptions& options) {
   require(options.gap > 0, "@gap {}: give a number of nats above 0", options.gap);
   require(options.minutes > 0, "@minutes {}: give a time above 0", options.minutes);
   require(!is_listed(options) || options.method == "ais" || options.method == "raise" || options.method == "sandwich",
-          "@schedule {}: a list of β goes with @method ais, raise or sandwich; auto and ma-ais choose their own",
+          "@schedule {} applies to @method ais, raise and sandwich; auto and ma-ais choose their own schedule",
           options.schedule);
   require(options.method != "ma-ais" || options.schedule == "linear",
-          "@schedule {}: ma-ais spreads its steps itself; leave @schedule out", options.schedule);
+          "@schedule {}: ma-ais chooses its own schedule; leave @schedule out", options.schedule);
 }
 
 std::string method_for(const EstimationOptions& options, const BoltzmannMachine& machine) {
@@ -275,11 +275,11 @@ Findings find_log_z(const JudgedMachine& judged, const State* rows, const Estima
   require_finite_z(judged.machine);
   const std::string method = method_for(options, judged.machine);
   if (method == "exact") return {.log_z = exact_log_z(judged.machine, patient_bits, watcher.begin("enumerating"))};
-  require(method != "raise" || rows != nullptr, "@method raise bounds the likelihood of data: give @data");
+  require(method != "raise" || rows != nullptr, "@method raise bounds the log-likelihood of data: give @data");
   Estimator estimator(judged, rows, options, watcher, journal);
   require(method != "raise" || estimator.data_fill_a_block(),
-          "@method raise begins at rows of data, and in a model whose hidden layers are joined to each other they are "
-          "only a part of a block's state; use @method sandwich, which bounds log Z by samples of the model");
+          "@method raise starts at rows of data; where hidden layers are joined to each other, these are "
+          "only part of a block's state. Use @method sandwich, which bounds log Z by samples of the model");
   const std::int64_t betas = betas_of(options);
   if (method == "auto") return growing_sandwich(estimator, rows != nullptr, options, watcher);
   if (method == "sandwich") return sandwich(estimator, rows != nullptr, betas);

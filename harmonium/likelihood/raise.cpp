@@ -25,8 +25,8 @@ Interval interval_of_mean(const at::Tensor& per_row, const at::Tensor& log_weigh
 RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t chains, const AnnealingOptions& options) {
   require(chains >= 1, "raise: needs at least one chain for each row, not {}", chains);
   require(path.kept() == path.target().observed(),
-          "raise bounds the likelihood of data that fill one of the two blocks of layers: the hidden layers must be "
-          "summed out, and none may stand beside the data");
+          "raise needs data that fill one of the two blocks of layers: all hidden layers must be "
+          "summed out");
   const std::int64_t count = rows.rows();
   const at::Tensor row_of = at::arange(count, path.target().options(at::kLong)).repeat_interleave(chains);
   const auto start = [&](std::int64_t first, std::int64_t size, const Key&) {

@@ -57,7 +57,7 @@ std::vector<std::string> weighted_methods(const AnnealingStudy& study) {
 Table errors(const AnnealingStudy& study) {
   Table table{.id = "errors",
               .title = "Errors of the log-likelihood, nats",
-              .caption = "Against the exact value; above zero a method flatters the model.",
+              .caption = "Difference to the exact value; above zero the estimate is too high.",
               .header = {"β"},
               .rows = {}};
   for (const std::string& method : study.methods) table.header.push_back(annealing_method_name(method));
@@ -86,8 +86,8 @@ Table errors(const AnnealingStudy& study) {
 
 Table sentences(const AnnealingStudy& study) {
   Table table{.id = "verdicts",
-              .title = "What the sandwich says, without knowing the exact value",
-              .caption = "The last column tells whether the exact value lies between the two, within 0.1 nats.",
+              .title = "Verdict of the sandwich, without the exact value",
+              .caption = "Last column: whether the exact value lies between the two, within 0.1 nats.",
               .header = {"verdict", "β", "from", "to", "exact is between"},
               .rows = {}};
   for (const std::int64_t number : study.betas)

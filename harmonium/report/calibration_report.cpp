@@ -31,7 +31,7 @@ Promise coverage(const Calibration& calibration, Estimate CalibratedMachine::*wh
   const auto covered = static_cast<double>(calibration.covered(which));
   const auto [low, high] = proportion_interval(covered, of);
   const bool few = of < machines_to_tell;
-  return {.what = format("{}: 95 % intervals that hold the exact log Z, {} of {}", name, covered, of),
+  return {.what = format("{}: 95 % intervals that contain the exact log Z, {} of {}", name, covered, of),
           .value = 100 * covered / of,
           .low = 100 * low,
           .high = 100 * high,
@@ -67,7 +67,7 @@ Promise promise_rising(const Calibration& calibration) {
     rising = rising && step >= -allowed_errors * std::hypot(means[i].standard_error, means[i - 1].standard_error);
     least = i == 1 ? step : std::min(least, step);
   }
-  return {.what = "RAISE: the least that its mean rises from one number of β to the next",
+  return {.what = "RAISE: the smallest rise of its mean from one number of β to the next",
           .value = least,
           .promised = "never falls",
           .kept = rising,
@@ -146,15 +146,15 @@ ReportContent calibration_report(const Calibration& calibration) {
   const std::vector<Promise> all = promises(calibration);
   const auto machines = static_cast<double>(calibration.machines.size());
   ReportContent content;
-  content.title = "Do estimates keep their promises?";
+  content.title = "Are the estimates calibrated?";
   content.subtitle =
       format("{} random machines with {} visible and {} hidden units, weights from N(0, {}²) to N(0, {}²)", machines,
              options.visible, options.hidden, options.weakest, options.stiffest);
   for (const auto& [name, which] : {std::pair{"intervals of AIS", &CalibratedMachine::ais},
                                     {"intervals of reverse AIS", &CalibratedMachine::reverse_ais}}) {
     const std::int64_t covered = calibration.covered(which);
-    content.headline.emplace_back(name, format("{} of {}  {:.1f} % hold the truth, promised 95 %", covered, machines,
-                                               100 * static_cast<double>(covered) / machines));
+    content.headline.emplace_back(name, format("{} of {}  {:.1f} % contain the exact value, nominally 95 %", covered,
+                                               machines, 100 * static_cast<double>(covered) / machines));
   }
   const auto kept = std::ranges::count_if(all, &Promise::kept);
   content.headline.emplace_back("promises", format("{} of {} kept", kept, all.size()));
@@ -169,7 +169,7 @@ ReportContent calibration_report(const Calibration& calibration) {
                   places(calibration, &CalibratedMachine::reverse_ais, "reverse AIS", 2),
                   level(calibration, 1, "high end"), level(calibration, -1, "low end")},
        .caption = format("One point for each machine and method, {} chains × {} β. Between the dashed lines the "
-                         "interval holds the truth; about one in twenty should lie outside.",
+                         "interval contains the exact value; about one in twenty should lie outside.",
                          options.chains, options.betas)});
   content.charts.push_back(
       {.id = "bias",

@@ -47,7 +47,7 @@ std::string describe_in_words(const Chart& chart) {
       least = std::fmin(least, y);
       greatest = std::fmax(greatest, y);
     }
-    words += format(" {}: from {} to {}, least {}, greatest {}.", series.name, short_number(first),
+    words += format(" {}: from {} to {}, min {}, max {}.", series.name, short_number(first),
                     short_number(series.y[*last]), short_number(least), short_number(greatest));
   }
   return words;

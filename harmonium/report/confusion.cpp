@@ -109,7 +109,7 @@ std::string confusion_text(const ClassificationResult& result) {
 Table confusion_table(const ClassificationResult& result) {
   Table table{.id = "confusion",
               .title = format("Confusion matrix, {}", result.data),
-              .caption = format("Rows: the true class; columns: what the model takes it for. {} rows, binarization {}. "
+              .caption = format("Rows: the true class; columns: the predicted class. {} rows, binarization {}. "
                                 "Intervals are 95 % (Wilson).",
                                 result.n, result.binarization),
               .header = {"true"},
@@ -228,18 +228,17 @@ void add_classifications(ReportContent& content, const std::vector<Classificatio
   content.tables.push_back(confusion_table(last));
   content.galleries.push_back({.id = "confusion",
                                .title = "Confusion matrix",
-                               .caption = format("{}, {} rows. Down: the true class; across: what the model takes it "
-                                                 "for. Blue is right; red is wrong, on a scale of its own.",
+                               .caption = format("{}, {} rows. Rows: the true class; columns: the predicted "
+                                                 "class. Blue is right; red is wrong, on its own scale.",
                                                  last.data, last.n),
                                .picture = confusion_picture(last)});
   if (mistakes.height == 0) return;
-  content.galleries.push_back(
-      {.id = "mistakes",
-       .title = "The surest mistakes",
-       .caption = format("Rows of {} that the model is surest about and takes for another class "
-                         "(true > predicted).",
-                         last.data),
-       .picture = mistakes});
+  content.galleries.push_back({.id = "mistakes",
+                               .title = "The surest mistakes",
+                               .caption = format("Rows of {} that the model misclassifies with the most confidence "
+                                                 "(true > predicted).",
+                                                 last.data),
+                               .picture = mistakes});
 }
 
 }  // namespace harmonium

@@ -175,10 +175,10 @@ ReportContent fisher_report(const FisherResult& result) {
           number(one.divergence, 1) + " nats" + (interval(one).empty() ? "" : "  " + interval(one)));
   Table table{
       .id = "approximations",
-      .title = "How well approximations stand for G",
+      .title = "How well approximations fit G",
       .caption = result.exact
                      ? format("KL(N(0,G) ‖ N(0,Ĝ)) with {} added to the diagonal of G; every Ĝ is fitted to the "
-                              "same G. Intervals are the least and the greatest over draws of the parents.",
+                              "same G. Intervals are min and max over draws of the parents.",
                               short_number(result.damping))
                      : format("KL relative to the diagonal from fresh draws, 95 % intervals; damping {}. Lower "
                               "is better; the part that no approximation changes is unknown.",

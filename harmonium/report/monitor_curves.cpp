@@ -5,24 +5,24 @@ namespace harmonium {
 const std::vector<MonitorCurve>& monitor_curves() {
   static const std::vector<MonitorCurve> curves = {
       {"classification_error", "Classification error", "share of rows",
-       "Share of the watched rows that the model takes for another class: validation rows where there are any, else "
+       "Share of the watched rows that are misclassified: validation rows where there are any, else "
        "training rows.",
        true},
       {"loss", "Training loss", "nats or squared error per row",
-       "Mean loss of the batches since the line before, dropout included: of parameters as they were then, not of the "
+       "Mean loss of the batches since the previous line, dropout included, under the parameters of that time, not the "
        "averaged ones."},
       {"validation_loss", "Validation loss", "nats or squared error per row",
        "Of all validation rows under the averaged parameters. Where it rises while the training loss falls, the net "
        "learns rows by heart."},
       {"perplexity", "Perplexity", "words",
-       "exp of the mean loss of a word of the watched rows: among how many equally likely words the net is undecided."},
+       "exp of the mean loss per word of the watched rows: the number of equally likely words."},
       {"log_likelihood", "Log-likelihood of training batches", "nats per row",
-       "Mean of the batches since the line before, or a lower bound on it where that is what is trained: of parameters "
-       "as they were then, not of the averaged ones."},
+       "Mean of the batches since the previous line, or of the lower bound that is trained, under the parameters "
+       "of that time, not the averaged ones."},
       {"validation_log_likelihood", "Log-likelihood of validation rows", "nats per row",
-       "Of at most 1000 validation rows under the averaged parameters, or a lower bound on it where that is what is "
-       "trained. Where it falls while that of training batches rises, the model overfits. Of Boltzmann machines log Z is "
-       "followed along the training: good enough to choose a model by; `harmonium evaluate` says how good it is."},
+       "Of at most 1000 validation rows under the averaged parameters, or the lower bound that is trained. Where it "
+       "falls while that of training batches rises, the model overfits. For Boltzmann machines log Z is updated from one "
+       "line to the next: good enough to choose a model; `harmonium evaluate` estimates it properly."},
       {"watched_log_likelihood", "Log-likelihood of watched rows", "nats per row",
        "Of at most 1000 training rows under the averaged parameters; there are no validation rows."},
       {"pseudo_log_likelihood", "Pseudo-log-likelihood", "nats",
@@ -35,13 +35,13 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
       {"awake_units", "Awake units of upper layers", "share of units",
        "Share of the hidden units without a neighbour among the data whose means vary between the watched rows (by a "
-       "standard deviation of 0.05 or more). The others say the same of every row: the model could do without them."},
+       "standard deviation of 0.05 or more). The others are the same for every row, so the model could do without them."},
       {"wake_log_probability", "Wake: the way down given the way up", "nats per row",
-       "Σ log p(layer below | layer) of watched rows drawn up: what the weights of the way down learn to raise. "
+       "Σ log p(layer below | layer) of watched rows drawn upwards; training of the generative weights raises it. "
        "Without "
-       "the top machine, so it is no bound."},
-      {"sleep_log_probability", "Sleep: the way up given dreams", "nats per row",
-       "Σ log q(layer | layer below) of what the net itself has drawn: what the weights of the way up learn to raise."},
+       "the top machine, so it is not a bound."},
+      {"sleep_log_probability", "Sleep: the way up given samples of the net", "nats per row",
+       "Σ log q(layer | layer below) of samples of the net; training of the recognition weights raises it."},
       {"gradient_norm", "Gradient norm", "norm",
        "Of the gradient of one batch, penalties included. It falls to the noise of batches and chains."},
   };

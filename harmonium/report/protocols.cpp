@@ -76,7 +76,7 @@ std::string refusal(const std::string& data, const std::vector<JudgedUnder>& all
   }
   return text +
          "The log-likelihood of thresholded and that of sampled images are different quantities: a difference between "
-         "them, be it tens of nats, means nothing. Judge them alike, then compare again:" +
+         "them, even of tens of nats, means nothing. Evaluate both under one binarization, then compare again:" +
          commands;
 }
 

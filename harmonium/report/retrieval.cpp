@@ -30,8 +30,8 @@ Chart retrieval_chart(const RetrievalResult& result, const std::string& id) {
   chart.y_label = "share of the query's class";
   chart.log_x = true;
   chart.caption = format(
-      "{}, ranked by the cosine of codes; how many numbers a document becomes in brackets. Bands are 95 % intervals of "
-      "means over queries. LSA and weights of words are made from {}.",
+      "{}, ranked by the cosine of codes; the length of the code in brackets. Bands are 95 % intervals of "
+      "means over queries. LSA and word weights are computed from {}.",
       of_pool(result), result.fitted);
   for (const NamedCurve& curve : result.curves) {
     Series series{.name = curve_name(curve), .x = {}, .y = {}, .low = {}, .high = {}};

@@ -47,7 +47,7 @@ Gallery nearest(const at::Tensor& samples, const Dataset& train, ImageShape shap
   return {.id = "nearest",
           .title = "Samples and the data nearest to them",
           .caption = format("Above: samples (probabilities). Below each: the closest of {} training rows. A model that "
-                            "only remembers would show the same picture twice.",
+                            "only memorizes would show the same picture twice.",
                             data.size(0)),
           .picture = tile_images(at::cat({samples, data.index_select(0, closest)}), shape,
                                  {.columns = samples.size(0), .black = range.first, .white = range.second})};

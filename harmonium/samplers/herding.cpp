@@ -13,13 +13,14 @@ Herding::Herding(const BoltzmannMachine& machine, const Moments& target, const H
   require(options_.most_passes >= 1, "herding needs at least one pass over the blocks, not {}", options_.most_passes);
   (void)(target_ - machine_.parameters());  // refuses other names and shapes
   for (const EdgeInfo& edge : machine_.topology().edges)
-    require(!edge.inner(),
-            "herding moves a layer at once, which '{}' inside a layer forbids; use gibbs or parallel_tempering",
-            edge.weights);
+    require(
+        !edge.inner(),
+        "herding updates a whole layer at once, which is wrong with edges inside a layer ({}); use gibbs or parallel_tempering",
+        edge.weights);
   for (std::size_t layer = 0; layer < machine_.layers().size(); ++layer)
     // A step can drive its precision through zero, where no state is the best.
     require(machine_.unit(layer).state_count().has_value(),
-            "herding needs layers with finitely many states; layer '{}' is {}", machine_.layers()[layer].name,
+            "herding needs layers with finitely many states, and layer '{}' is {}", machine_.layers()[layer].name,
             machine_.unit(layer).spec());
   for (const Layer& layer : machine_.layers())
     state_.layers.push_back(at::zeros({1, layer.unit->width()}, at::kDouble));

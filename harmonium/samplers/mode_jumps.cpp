@@ -39,7 +39,7 @@ double NearestLabelled::distance_to_nearest_of(const at::Tensor& states) const {
 }
 
 double NearestLabelled::distance_to_first(std::int64_t count) const {
-  require(count >= 1 && count < rows(), "a distance to the first {} rows needs more than those", count);
+  require(count >= 1 && count < rows(), "distances to the first {} rows need more rows than that", count);
   const at::Tensor squared = squared_distances(rows_.narrow(0, 0, count)).narrow(1, count, rows() - count);
   return at::amin(squared, 0).clamp_min(0).sqrt().mean().item<double>();
 }

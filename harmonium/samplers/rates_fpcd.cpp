@@ -14,12 +14,12 @@ RatesFpcd::RatesFpcd(const BoltzmannMachine& machine, const Moments& target, Sta
   (void)(target_ - machine_.parameters());  // refuses other names and shapes
   for (const EdgeInfo& edge : machine_.topology().edges)
     require(!edge.inner(),
-            "rates-FPCD moves a layer at once, which '{}' inside a layer forbids; use gibbs or "
+            "rates-FPCD updates a whole layer at once, which is wrong with edges inside a layer ({}); use gibbs or "
             "parallel_tempering",
             edge.weights);
-  require(options_.fast_rate >= 0, "rates-FPCD: the fast rate cannot be negative, as {} is", options_.fast_rate);
-  require(options_.fast_decay >= 0 && options_.fast_decay < 1, "rates-FPCD: the fast decay lies in [0, 1), not {}",
-          options_.fast_decay);
+  require(options_.fast_rate >= 0, "rates-FPCD: the fast rate must be at least 0, not {}", options_.fast_rate);
+  require(options_.fast_decay >= 0 && options_.fast_decay < 1,
+          "rates-FPCD: the fast decay must be at least 0 and below 1, not {}", options_.fast_decay);
   require(state_.layers.size() == machine_.layers().size() && state_.rows() >= 1,
           "rates-FPCD needs chains with a state of every layer");
   for (std::size_t layer = 0; layer < state_.layers.size(); ++layer)

@@ -13,7 +13,7 @@ TemperedLine::TemperedLine(BoltzmannMachine target, const Moments& base)
           target_.blocks().size());
   if (target_.blocks().size() == 2) summed_ = target_.blocks()[1];
   for (const std::size_t layer : summed_)
-    require(target_.inner_edge(layer) == nullptr, "tempering sums out layer '{}', which has an edge inside",
+    require(target_.inner_edge(layer) == nullptr, "tempering cannot sum out layer '{}', which has edges inside",
             target_.layers()[layer].name);
   (void)(base_.parameters() - target_.parameters());  // refuses other names and shapes
   for (const EdgeInfo& edge : target_.topology().edges)

@@ -193,7 +193,7 @@ DensityOfStates wang_landau(const BoltzmannMachine& machine, const Key& key, con
           "Wang–Landau needs at least one step of each kind");
   const std::vector<LayerSet>& blocks = machine.blocks();
   for (const EdgeInfo& edge : machine.topology().edges)
-    require(!edge.inner(), "Wang–Landau does not know edges inside a layer, such as '{}'; evaluate finds log Z by ais",
+    require(!edge.inner(), "Wang–Landau cannot handle edges inside a layer ({}); estimate log Z by ais instead",
             edge.weights);
   require(blocks.size() == 2, "Wang–Landau needs a machine whose layers fall into two blocks; this one has {}",
           blocks.size());

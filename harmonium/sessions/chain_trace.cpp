@@ -138,17 +138,18 @@ std::vector<std::string> Diagnosis::sentences() const {
       format("worth {:.0f} independent samples, {:.1f} per second", effective_samples, effective_samples / seconds)};
   // Autocorrelations are found from sums over the trace: a time of a good part of it is a lower bound at best.
   if (slowest_time > 0.1 * static_cast<double>(steps))
-    all.push_back("the trace is short for that: take these as \"at least\" and \"at most\", or give a longer --trace");
-  if (jumps) {
     all.push_back(
-        format("classes ({}{}): {:.2f} changes per chain and 100 steps ({:.0f} if states were independent), "
-               "{} of {} visited, {:.0f} % of them by each chain",
-               how_assigned,
-               std::isfinite(assignment_accuracy)
-                   ? format("; {:.0f} % of those rows would get their own", 100 * assignment_accuracy)
-                   : std::string(),
-               jumps->per_hundred(), jumps->per_hundred_if_independent(), jumps->visited(), jumps->histogram.size(0),
-               100 * jumps->visited_per_chain));
+        "the trace is too short: the autocorrelation time is a lower bound, the effective samples an upper one; use a longer --trace");
+  if (jumps) {
+    all.push_back(format(
+        "classes ({}{}): {:.2f} changes per chain and 100 steps ({:.0f} if states were independent), "
+        "{} of {} visited, {:.0f} % of them by each chain",
+        how_assigned,
+        std::isfinite(assignment_accuracy)
+            ? format("; {:.0f} % of those rows are classified correctly by the others", 100 * assignment_accuracy)
+            : std::string(),
+        jumps->per_hundred(), jumps->per_hundred_if_independent(), jumps->visited(), jumps->histogram.size(0),
+        100 * jumps->visited_per_chain));
     std::string histogram = "states by class:";
     const at::Tensor share = jumps->histogram.to(at::kDouble) / jumps->histogram.sum();
     for (std::int64_t i = 0; i < share.size(0); ++i)

@@ -67,7 +67,7 @@ void announce(const FisherPlan& plan, const BoltzmannMachine& machine, const Ses
 FisherResult exactly(const TrainedMachine& model, const FisherOptions& options, const SessionOptions& common) {
   const BoltzmannMachine& machine = model.machine;
   if (common.device != "cpu" && !common.json)
-    fmt::print(stderr, "states are enumerated on the CPU; --device {} serves --method sampled\n", common.device);
+    fmt::print(stderr, "states are enumerated on the CPU; --device {} applies to --method sampled\n", common.device);
   const FisherPlan plan = plan_exact_fisher(machine);
   announce(plan, machine, common);
   StagedBar bar(common.json);

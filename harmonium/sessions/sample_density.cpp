@@ -26,7 +26,7 @@ std::vector<double> to_vector(const at::Tensor& values) {
 ReportContent density_page(const DensityOptions& options, const DensityOfStates& found, const std::string& exact) {
   ReportContent page;
   page.title = "Density of states of " + options.model;
-  page.subtitle = "Wang–Landau sampling: how many states lie at every level of log f, and what they weigh together";
+  page.subtitle = "Wang–Landau sampling: the number of states at every level of log f, and their share of Z";
   page.headline = {{"log Z", fmt::format("{} nats  ± {}  {}", fixed_number(found.log_z, 3),
                                          short_number(found.standard_error), found.flat ? "estimate" : "not flat")}};
   if (!exact.empty()) page.headline.emplace_back("exact", exact);
@@ -53,13 +53,13 @@ ReportContent density_page(const DensityOptions& options, const DensityOfStates&
 
 int sample_density(const TrainedMachine& model, const DensityOptions& options, const SessionOptions& common) {
   require(options.out.ends_with(".html") || options.out.ends_with(".json"),
-          "--out {}: wang_landau gives no samples but a density of states; the name must end in .html or .json",
+          "--out {}: wang_landau computes a density of states, not samples; the name must end in .html or .json",
           options.out);
   require(options.bin_width > 0, "--bin-width {}: give a width above 0, in nats", options.bin_width);
   std::int64_t units = 0;
   for (const Layer& layer : model.machine.layers()) units += layer.unit->width();
   require(units <= most_units,
-          "wang_landau is for small machines: this one has {} units, and {} is where it becomes too slow. Use "
+          "wang_landau is for small machines: this one has {} units, and it is too slow beyond {}. Use "
           "`harmonium evaluate` for log Z, and --sampler parallel_tempering for samples",
           units, most_units);
   limit_threads(common, 500.0 * static_cast<double>(units));

@@ -12,7 +12,7 @@ namespace harmonium {
 ClassificationError::ClassificationError(Dataset data, Binarization binarization)
     : data_(std::move(data)),
       binarization_(binarization == Binarization::threshold ? binarization : Binarization::none) {
-  require(data_.labels.defined(), "{}: without labels there is no classification error", data_.name);
+  require(data_.labels.defined(), "{}: the classification error needs labels, and the data have none", data_.name);
 }
 
 double ClassificationError::measure(const BoltzmannMachine& machine) const {

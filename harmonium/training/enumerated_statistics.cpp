@@ -16,7 +16,7 @@ void require_enumerable(const BoltzmannMachine& machine) {
   (void)plan_exact_fisher(machine);
   const std::int64_t dimension = machine.parameters().dimension();
   require(dimension <= most_statistics,
-          "the Fisher information of {} statistics would be enumerated again and again, and the limit is {}; use "
+          "the Fisher information of {} statistics would have to be enumerated many times, and the limit is {}; use "
           "@gradient pcd with @optimizer fang, or @optimizer centering",
           dimension, most_statistics);
 }

@@ -15,8 +15,9 @@ at::Tensor shown_values(const Dataset& piece, Binarization binarization) {
 
 NetErrors net_errors(const FeedForward& net, const Dataset& data, Binarization binarization, Loss loss) {
   const bool classes = loss == Loss::cross_entropy;
-  require(data.rows() > 0, "{}: there are no rows to measure a net by", data.name);
-  require(!classes || data.labels.defined(), "{}: without labels there is no classification error", data.name);
+  require(data.rows() > 0, "{}: there are no rows to measure the net on", data.name);
+  require(!classes || data.labels.defined(), "{}: the classification error needs labels, and the data have none",
+          data.name);
   constexpr std::int64_t rows_at_once = 1000;
   const at::Device device = net.bias(0).device();
   double total = 0, squared = 0, words = 0;

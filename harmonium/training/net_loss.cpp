@@ -28,7 +28,7 @@ at::Tensor per_row(const FeedForward& net, const at::Tensor& logits, const at::T
     case Loss::squared:
       return (activate(net.layers().back().activation, logits) - targets).square().sum(1);
   }
-  throw std::logic_error("a loss that nobody computes");
+  throw std::logic_error("unknown loss");
 }
 
 }  // namespace

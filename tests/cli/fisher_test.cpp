@@ -49,7 +49,7 @@ TEST_F(Fisher, OfARunWritesPagePictureAndNumbersBesideIt) {
   for (const char* part : {"FANG", "centering", "rank 5", "largest eigenvalues", "fisher.html"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " is not in " << outcome.out;
   const std::string page = read_bytes(folder / "run" / "fisher.html");
-  for (const char* part : {"How well approximations stand for G", "chart-spectrum", "gallery-eigenvectors"})
+  for (const char* part : {"How well approximations fit G", "chart-spectrum", "gallery-eigenvectors"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   const ordered_json numbers = ordered_json::parse(read_bytes(folder / "run" / "fisher.json"));
   EXPECT_LT(divergence(numbers, "fang"), divergence(numbers, "centering"));

@@ -203,9 +203,9 @@ TEST_F(ReproduceLikelihood, CalibratesAndSaysWhichPromisesWereKept) {
     kept += row["met"].get<bool>() ? 1 : 0;
     EXPECT_EQ(row["met"].get<bool>(), row["expected"].get<std::string>().ends_with(": met")) << row;
   }
-  EXPECT_NE(outcome.out.find("of 9 promises " + std::to_string(kept) + " were met"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("of 9 checks " + std::to_string(kept) + " were met"), std::string::npos) << outcome.out;
   EXPECT_NE(found["measured"][0]["what"].get<std::string>().find("of 30"), std::string::npos);
-  EXPECT_NE(read_bytes(folder / "out/index.html").find("hold the truth, promised 95 %"), std::string::npos);
+  EXPECT_NE(read_bytes(folder / "out/index.html").find("contain the exact value, nominally 95 %"), std::string::npos);
   succeed({"reproduce", "few.toml", "--quick", "--out", "quick"});
   EXPECT_NE(read_bytes(folder / "quick/few.results.json").find("of 20"), std::string::npos);
 }

@@ -182,7 +182,7 @@ TEST_F(Reproduce, SavesOnCtrlCAndSaysHowToGoOn) {
   EXPECT_NE(outcome.err.find("harmonium reproduce tiny.toml --out out"), std::string::npos) << outcome.err;
   EXPECT_FALSE(fs::exists(folder / "out/tiny.results.json"));
   const Outcome last = succeed({"reproduce", "tiny.toml", "--out", "out"});
-  EXPECT_NE(last.err.find("goes on after update"), std::string::npos) << last.err;
+  EXPECT_NE(last.err.find("continues at update"), std::string::npos) << last.err;
   EXPECT_EQ(results("out")["measured"].size(), 8U);
 }
 

@@ -185,8 +185,8 @@ TEST(Report, EveryChartHasItsNumbersAsATableAndInWords) {
        ""}};
   const std::string body = body_of(render_report(content));
   EXPECT_TRUE(contains(body,
-                       "aria-label=\"Line chart: Energy. nats against update. train: from −5 to −6, least −7.25, "
-                       "greatest −5. valid: from 9 to 9, least 9, greatest 9.\""));
+                       "aria-label=\"Line chart: Energy. nats against update. train: from −5 to −6, min −7.25, "
+                       "max −5. valid: from 9 to 9, min 9, max 9.\""));
   EXPECT_TRUE(
       contains(body, "<th scope=\"col\" class=\"number\">update</th><th scope=\"col\" class=\"number\">train</th>"));
   EXPECT_TRUE(contains(body,

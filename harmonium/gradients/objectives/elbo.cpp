@@ -23,7 +23,7 @@ at::Tensor ElboTerms::objective(const ElboOptions& options) const {
 }
 
 ElboTerms elbo_terms(const Vae& vae, const Moments& leaves, const at::Tensor& rows, const Key& key) {
-  require(rows.dim() == 2 && rows.size(0) >= 1, "the bound of a VAE is a mean over rows, and there are none");
+  require(rows.dim() == 2 && rows.size(0) >= 1, "the bound of a VAE needs at least one row");
   const at::Tensor raw = vae.posterior_raw(leaves, rows);
   const at::Tensor z = vae.latent().reparametrized(key.fold_in(0), raw);
   return {.log_likelihood = vae.visible().log_prob(rows, vae.visible_raw(leaves, z)),
@@ -45,7 +45,7 @@ ElboGradient elbo_gradient(const Vae& vae, const at::Tensor& rows, const Key& ke
 }
 
 LatentActivity latent_activity(const Vae& vae, const at::Tensor& rows) {
-  require(rows.dim() == 2 && rows.size(0) >= 2, "whether latent units are active is seen on two rows or more");
+  require(rows.dim() == 2 && rows.size(0) >= 2, "counting active latent units needs at least two rows");
   constexpr std::int64_t rows_at_once = 5000;
   const c10::NoGradGuard without_gradient;
   std::vector<at::Tensor> means;

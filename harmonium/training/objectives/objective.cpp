@@ -5,8 +5,7 @@
 namespace harmonium {
 
 void Objective::begin(const BatchStream&, const Optimizer& optimizer, const StepOptions&) {
-  require(!optimizer.wants_observations(),
-          "@optimizer {} looks at the states of a Boltzmann machine, and there is none; use adam or sgd",
+  require(!optimizer.wants_observations(), "@optimizer {} is for Boltzmann machines; use adam or sgd",
           optimizer.name());
 }
 

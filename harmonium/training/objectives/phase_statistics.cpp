@@ -23,7 +23,7 @@ void require_statistics(const BoltzmannMachine& machine, const NegativePhase& ph
     if (enumerates(machine, phase, optimizer)) require_enumerable(machine);
   } catch (const Error& error) {
     fail(
-        "@optimizer {} with @gradient {} has no chains to look at and would enumerate the model, which is too large: "
+        "@optimizer {} needs chains, @gradient {} has none, and the model is too large to enumerate: "
         "{}. Use @optimizer centering, or @gradient pcd",
         optimizer.name(), phase.name(), error.marked());
   }

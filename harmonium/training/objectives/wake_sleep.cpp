@@ -7,10 +7,8 @@ namespace harmonium {
 WakeSleep::WakeSleep(const BeliefNet& net, std::unique_ptr<NegativePhase> top_phase)
     : net_(untied(net)), parameters_(parameters_of(net_)), top_phase_(std::move(top_phase)) {
   require(net_.down.size() >= 2,
-          "up–down trains ways up and down between hidden layers, and a belief net of one machine has none; it is "
-          "trained as an RBM");
-  require(top_phase_->has_particles(),
-          "up–down dreams from chains of the top machine, and @gradient {} has none; use cd or pcd",
+          "up–down needs at least two hidden layers; a belief net of one machine is trained as an RBM");
+  require(top_phase_->has_particles(), "up–down needs a gradient with chains, and @gradient {} has none; use cd or pcd",
           top_phase_->name());
 }
 
