@@ -20,46 +20,62 @@ struct FinetuneOptions {
   ConfigFlags config;
 };
 
-// What is made of this model starts with the data it was trained on, as far as it says.
-RunConfig starting_config(const FinetuneOptions& options) {
-  RunConfig config;
-  config.start = options.model;
-  if (is_run_folder(options.model)) {
-    RunConfig source;
-    read_toml(std::filesystem::path(options.model) / "config.toml", source);
-    config.data = source.data;
-    config.valid = source.valid;
-    config.limit = source.limit;
-    config.label_column = source.label_column;
-    if (source.visible.starts_with("gaussian")) config.visible = "gaussian";
-    if (source.visible.starts_with("counts")) config.visible = "counts";
-    if (options.to == "generative") {
-      config.binarize = source.binarize;
-      config.shrink = source.shrink;
-      config.visible = source.visible;
+std::string beginning_names() {
+  std::string names;
+  for (const Family* each : beginnings()) names += (names.empty() ? "" : ", ") + each->begin_from->to;
+  return names;
+}
+
+std::string beginning_help() {
+  std::string help;
+  for (const Family* each : beginnings())
+    help += (help.empty() ? "" : "; ") + each->begin_from->to + ": " + as_flags(each->begin_from->help);
+  return help;
+}
+
+// The family whose options are declared: that of --to, or the usual one where --to is left out or wrong.
+std::string shown_family(const std::string& given, const std::string& usual) {
+  std::string name;
+  for (const Family* each : beginnings())
+    if (each->begin_from->to == given || (name.empty() && each->begin_from->to == usual)) name = each->name;
+  return name;
+}
+
+// The family that --to means for this model. Fails saying why none can begin from it, and what can.
+const Family& find_beginning(const std::string& to, const Model& source, const std::string& where) {
+  std::string complaint, others;
+  for (const Family& each : families()) {
+    if (!each.begin_from) continue;
+    const std::string one = each.begin_from->complaint(source, where);
+    if (each.begin_from->to == to) {
+      if (one.empty()) return each;
+      if (complaint.empty()) complaint = one;
+    } else if (one.empty()) {
+      others += (others.empty() ? "" : ", ") + each.begin_from->to;
     }
-  } else {
-    const std::unique_ptr<Model> source = open_model(options.model);
-    if (const std::string data = source->info().note("data"); !data.empty()) config.data = data;
-    const Unit::Support support = source->visible().support();
-    if (support == Unit::Support::reals) config.visible = "gaussian";
-    if (support == Unit::Support::counts) config.visible = "counts";
   }
-  if (options.to != "generative") {
-    require(options.to == "classifier" || options.to == "autoencoder",
-            "--to {}: there are classifier, autoencoder and generative", options.to);
-    config.model = options.to == "classifier" ? "mlp" : "autoencoder";
-    return config;
+  require(!complaint.empty(), "--to {}: there are {}", to, beginning_names());
+  fail("--to {}: {}; {}", to, complaint,
+       others.empty() ? "finetune cannot begin from this model" : "this model can become: " + others);
+}
+
+// Training begins with the data that the model was trained on, as far as it says.
+RunConfig starting_config(const FinetuneOptions& options) {
+  const std::unique_ptr<Model> source = open_model(options.model);
+  const Family& family = find_beginning(options.to, *source, options.model);
+  RunConfig config = usual_config(family.name), run;
+  config.start = options.model;
+  const bool in_folder = is_run_folder(options.model);
+  if (in_folder) {
+    read_toml(std::filesystem::path(options.model) / "config.toml", run);
+    config.data = run.data;
+    config.valid = run.valid;
+    config.limit = run.limit;
+    config.label_column = run.label_column;
+  } else if (const std::string data = source->info().note("data"); !data.empty()) {
+    config.data = data;
   }
-  config.model = open_model(options.model)->info().family;
-  require(find_family(config.model).has("start") && find_family(config.model).has("gradient"),
-          "--to generative trains all layers of a belief net together, and {} is a {}; train one with --model dbn or "
-          "classification_dbn",
-          options.model, config.model);
-  // As published: chains of the top machine start where the way up ends, and take longer walks towards the end.
-  config.gradient = "cd";
-  config.sweeps = 3;
-  config.sweeps_final = 10;
+  family.begin_from->configure(config, *source, in_folder ? &run : nullptr);
   return config;
 }
 
@@ -82,16 +98,9 @@ void add_finetune(CLI::App& app) {
                     return begin_run(options->config.resolve(starting_config(*options)), options->out,
                                      options->overwrite, options->common);
                   });
-  command->add_option("trained", options->model, "run folder or file of an rbm, dbn or dbm")->required();
-  command
-      ->add_option(
-          "--to", options->to,
-          "classifier (with a softmax on top), autoencoder (down again to the data); of a dbn also generative: a "
-          "belief net whose ways up and down have weights of their own, by up-down (here --gradient cd "
-          "--sweeps 3 --sweeps-final 10 unless given)")
-      ->capture_default_str();
-  const std::string to = given_on_command_line("--to");
-  options->config.declare(*command, to == "autoencoder" ? "autoencoder" : to == "generative" ? "dbn" : "mlp");
+  command->add_option("trained", options->model, "run folder or file of a trained model")->required();
+  command->add_option("--to", options->to, beginning_help())->capture_default_str();
+  options->config.declare(*command, shown_family(given_on_command_line("--to"), options->to));
   command->add_option("--out", options->out, "run folder (default: runs/NAME-1, -2, …)");
   command->add_flag("--overwrite", options->overwrite, "replace the run that is in the folder");
 }

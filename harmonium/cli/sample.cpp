@@ -44,7 +44,7 @@ void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUn
     const auto found = std::ranges::find(machine.layers(), name, &Layer::name);
     require(found != machine.layers().end(), "--clamp {}: the model has no layer '{}'; it has {}", text, name,
             layer_names(machine));
-    require(found->unit->spec().starts_with("softmax:1x"),
+    require(found->unit->classes() > 0,
             "--clamp {}: layer '{}' ({}) has no classes to choose from; a .npy file can hold visible units", text, name,
             found->unit->spec());
     const auto layer = static_cast<std::size_t>(found - machine.layers().begin());

@@ -12,6 +12,7 @@ class BernoulliDistribution final : public Distribution {
  public:
   using Distribution::Distribution;
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] std::string unit_spec() const override { return spec(); }
   [[nodiscard]] std::int64_t raw_width() const override { return width(); }
   [[nodiscard]] at::Tensor log_prob(const at::Tensor& value, const at::Tensor& raw) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& raw) const override;

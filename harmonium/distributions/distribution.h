@@ -27,6 +27,8 @@ class Distribution {
   [[nodiscard]] std::int64_t width() const { return width_; }
   // "bernoulli:784": what make_distribution() reads.
   [[nodiscard]] virtual std::string spec() const = 0;
+  // A unit type (units/unit_types.h) with the same values, for those who only look at data: "bernoulli:784".
+  [[nodiscard]] virtual std::string unit_spec() const = 0;
   [[nodiscard]] virtual std::int64_t raw_width() const = 0;
   // How many columns of raw, the last, are the same in every row: parameters of the model, not outputs of a net.
   [[nodiscard]] virtual std::int64_t shared_width() const { return 0; }

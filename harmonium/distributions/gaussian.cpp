@@ -28,6 +28,8 @@ GaussianDistribution::GaussianDistribution(std::int64_t width, Deviation deviati
 
 std::string GaussianDistribution::spec() const { return gaussian_spec(shared_width() > 0, width(), floor_); }
 
+std::string GaussianDistribution::unit_spec() const { return format("gaussian:{}", width()); }
+
 at::Tensor GaussianDistribution::log_deviation(const at::Tensor& raw) const {
   const at::Tensor s = raw.narrow(-1, width(), deviations());
   if (floor_ == 0) return s.clamp(-largest_log_deviation, largest_log_deviation);

@@ -22,6 +22,7 @@ class GaussianDistribution final : public Distribution {
   explicit GaussianDistribution(std::int64_t width, Deviation deviation = Deviation::per_column, double floor = 0);
 
   [[nodiscard]] std::string spec() const override;
+  [[nodiscard]] std::string unit_spec() const override;
   [[nodiscard]] std::int64_t raw_width() const override { return width() + deviations(); }
   [[nodiscard]] std::int64_t shared_width() const override { return deviation_ == Deviation::shared ? 1 : 0; }
   // log σ, … × width or, shared, … × 1.

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "harmonium/families/run_config.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -14,9 +15,9 @@ namespace harmonium {
 // ones.
 [[nodiscard]] inline Rates counts_rates(double mean_length, const std::string& hidden) {
   constexpr double few_units = 50;
-  const std::size_t colon = hidden.find(':');
-  const double units = static_cast<double>(std::atoll(hidden.c_str() + (colon == std::string::npos ? 0 : colon + 1)));
-  const double share = few_units / std::max(few_units, units) * (hidden.starts_with("gaussian") ? 0.05 : 1);
+  const std::shared_ptr<const Unit> unit = make_unit(hidden_spec(hidden));
+  const auto units = static_cast<double>(unit->width() / unit->digit().columns);
+  const double share = few_units / std::max(few_units, units) * (unit->support() == Unit::Support::reals ? 0.05 : 1);
   const Rates rates = counts_rates(mean_length);
   return {.bias = rates.bias * share, .weights = rates.weights * share};
 }

@@ -135,7 +135,7 @@ Rates joint_rates(const RunConfig& config) {
 }
 
 NamedTensors chains_of_pretrained(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
-  if (config.gradient != "pcd" && config.gradient != "fpcd") return {};
+  if (!make_negative_phase(config.gradient, {})->takes_chains()) return {};
   constexpr std::int64_t sweeps = 200;
   const Key key = Key(config.seed).fold_in(run_streams::pretraining).fold_in(1000);
   const at::Tensor rows = at::remainder(at::arange(config.particles, at::kLong), data.train.rows());

@@ -4,6 +4,7 @@
 #include <functional>
 #include <sstream>
 
+#include "harmonium/core/error.h"
 #include "harmonium/models/belief_net.h"
 #include "harmonium/training/net_error.h"
 
@@ -48,6 +49,19 @@ std::vector<std::string> split_layers(const std::string& layers) {
   std::istringstream text(layers);
   for (std::string item; std::getline(text, item, ',');) items.push_back(item);
   return items;
+}
+
+std::vector<std::int64_t> layer_widths(const std::string& layers) {
+  constexpr std::size_t most_digits = 7;
+  require(!layers.empty(), "@layers is empty; give numbers of units such as 500,250, or none");
+  std::vector<std::int64_t> widths;
+  for (const std::string& item : split_layers(layers)) {
+    require(!item.empty() && item.find_first_not_of("0123456789") == std::string::npos && item.size() <= most_digits &&
+                std::stoll(item) > 0,
+            "@layers {}: '{}' is not a number of units; give numbers from the data up, such as 500,250", layers, item);
+    widths.push_back(std::stoll(item));
+  }
+  return widths;
 }
 
 }  // namespace harmonium

@@ -15,5 +15,7 @@ namespace harmonium {
 
 // "500,250" as ["500", "250"]; nothing for "none".
 [[nodiscard]] std::vector<std::string> split_layers(const std::string& layers);
+// The same as numbers of units; fails, naming the option layers, where an item is not one.
+[[nodiscard]] std::vector<std::int64_t> layer_widths(const std::string& layers);
 
 }  // namespace harmonium

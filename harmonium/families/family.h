@@ -33,6 +33,16 @@ struct Stages {
 // What a stage or several have left, from the first.
 using StageModels = std::vector<std::unique_ptr<Model>>;
 
+// Training that begins from a trained model, of this family or of another: what `finetune` offers.
+struct BeginFrom {
+  std::string to;    // how it is asked for: "classifier"
+  std::string help;  // what becomes of the model's layers
+  // Empty where it can begin from this model, which lies at `where`; else why not.
+  std::function<std::string(const Model& source, const std::string& where)> complaint;
+  // Options that follow from the model, and from its run where that is known (else null).
+  std::function<void(RunConfig& config, const Model& source, const RunConfig* run)> configure;
+};
+
 struct Family {
   std::string name, title;  // "rbm", "RBM"
   std::string help;         // a line for --model
@@ -58,6 +68,8 @@ struct Family {
   std::optional<Stages> (*stages)(const RunConfig& config, const RunData& data) = nullptr;
   // Multiplications in one update, roughly: what decides whether threads are worth their while.
   double (*products)(const RunConfig& config);
+  // Nothing where a model cannot begin from another. A family that has it has the option start.
+  std::optional<BeginFrom> begin_from = std::nullopt;
   // Whether the model before its first update is kept in the run folder, so that a run can be taken up without what it
   // came from. May be null: never.
   bool (*keeps_start)(const RunConfig& config) = nullptr;

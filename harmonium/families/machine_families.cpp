@@ -6,6 +6,7 @@
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -19,23 +20,23 @@ std::unique_ptr<Model> finish(BoltzmannMachine machine, const RunConfig& config,
 
 void check_units(const RunConfig& config) {
   check_unit("@visible", config.visible, config.visible);
-  check_unit("@hidden", config.hidden, unit_spec(config.hidden));
+  check_unit("@hidden", config.hidden, hidden_spec(config.hidden));
 }
 
 std::unique_ptr<Model> make_rbm_model(const RunConfig& config, const RunData& data, const StageModels&) {
   check_units(config);
-  return finish(make_rbm(config.visible, unit_spec(config.hidden)), config, data);
+  return finish(make_rbm(config.visible, hidden_spec(config.hidden)), config, data);
 }
 
 std::unique_ptr<Model> make_classification_model(const RunConfig& config, const RunData& data, const StageModels&) {
   check_units(config);
-  return finish(make_classification_rbm(config.visible, label_classes(config, data), unit_spec(config.hidden)), config,
-                data);
+  return finish(make_classification_rbm(config.visible, label_classes(config, data), hidden_spec(config.hidden)),
+                config, data);
 }
 
 std::unique_ptr<Model> make_semi_restricted_model(const RunConfig& config, const RunData& data, const StageModels&) {
   check_units(config);
-  return finish(make_semi_restricted(config.visible, unit_spec(config.hidden)), config, data);
+  return finish(make_semi_restricted(config.visible, hidden_spec(config.hidden)), config, data);
 }
 
 std::unique_ptr<Model> make_mrf_model(const RunConfig& config, const RunData& data, const StageModels&) {
@@ -53,7 +54,7 @@ double products_with(const RunConfig& config, double weights) {
 }
 double visible_width(const RunConfig& config) { return static_cast<double>(make_unit(config.visible)->width()); }
 double hidden_weights(const RunConfig& config) {
-  return visible_width(config) * static_cast<double>(make_unit(unit_spec(config.hidden))->width());
+  return visible_width(config) * static_cast<double>(make_unit(hidden_spec(config.hidden))->width());
 }
 
 Family single_layer(const char* name, const char* title, const char* help, const char* example) {

@@ -5,11 +5,10 @@
 #include <sstream>
 
 #include "harmonium/core/device.h"
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/families/counts_rates.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/gradients/objective.h"
-#include "harmonium/likelihood/exact.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/models/classification.h"
 #include "harmonium/models/definiteness.h"
@@ -17,6 +16,7 @@
 #include "harmonium/training/make_training.h"
 #include "harmonium/training/monitor.h"
 #include "harmonium/training/validation_likelihood.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -162,28 +162,17 @@ class MachineTrainee final : public Trainee {
   std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
 };
 
-bool joins_visible(const BoltzmannMachine& machine) {
-  return std::ranges::any_of(machine.topology().edges, &EdgeInfo::inner);
-}
-
 void check_keep_best(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
   require(
       !machine.unit(machine.observed().front()).wants_own_state() || chooses_by_labels(machine),
       "@keep best chooses by the log-likelihood of validation data, and that of word counts depends on lengths; use "
       "@keep last");
-  require(data.valid.rows() > 0,
-          "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
-          "some aside (such as mnist:fit)");
+  require_validation_data(data);
   require(!chooses_by_labels(machine) || data.valid.labels.defined(), "@keep best: validation data {} have no labels",
           config.valid);
 }
 
 }  // namespace
-
-std::string unit_spec(const std::string& given) {
-  const bool plain_number = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
-  return plain_number ? "bernoulli:" + given : given;
-}
 
 void check_unit(const char* option, const std::string& given, const std::string& spec) {
   try {
@@ -196,7 +185,7 @@ void check_unit(const char* option, const std::string& given, const std::string&
 std::vector<std::string> chain_specs(const RunConfig& config) {
   std::vector<std::string> specs = {config.visible};
   std::istringstream text(config.layers);
-  for (std::string item; std::getline(text, item, ',');) specs.push_back(unit_spec(item));
+  for (std::string item; std::getline(text, item, ',');) specs.push_back(hidden_spec(item));
   return specs;
 }
 
@@ -207,6 +196,12 @@ std::int64_t label_classes(const RunConfig& config, const RunData& data) {
   require(data.train.labels.defined(), "{}: {} needs labels, and the data have none", data.train.name,
           config.labels == "top" ? "@labels top" : "a classification_rbm");
   return data.classes > 0 ? data.classes : data.train.labels.max().item<std::int64_t>() + 1;
+}
+
+void require_validation_data(const RunData& data) {
+  require(data.valid.rows() > 0,
+          "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
+          "some aside (such as mnist:fit)");
 }
 
 void check_values(const Dataset& data, const Unit& visible) {
@@ -251,20 +246,16 @@ TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& co
 }
 
 void resolve_machine(RunConfig& config, RunData& data) {
-  const bool counts = config.visible.starts_with("counts");
+  const bool counts = unit_type(config.visible).support == Unit::Support::counts;
   if (config.gradient == "auto") config.gradient = counts ? "cd" : "pcd";
-  require(!counts || config.gradient == "cd" || config.gradient == "mf_cd",
-          "@gradient {} needs fixed document lengths; use cd or mf_cd, which start at documents", config.gradient);
-  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at.
+  // Means without noise, or no chains at all, say nothing about the covariances that fang looks at; moments of the
+  // model itself (exact) do.
+  const auto phase = make_negative_phase(config.gradient, {});
+  const bool shows_covariances = phase->has_particles() || !phase->paired_with_batch();
   if (config.optimizer == "auto")
-    config.optimizer =
-        config.objective != "generative" || config.gradient == "pl" || config.gradient == "mf_cd" || counts
-            ? "centering"
-            : "fang";
-  std::string known;
-  for (const auto& [name, help] : metrics()) known += (known.empty() ? "" : ", ") + name;
-  require(std::ranges::any_of(metrics(), [&](const auto& metric) { return metric.first == config.optimizer; }),
-          "unknown optimizer '{}'; there are: auto, {}", config.optimizer, known);
+    config.optimizer = config.objective == "generative" && shows_covariances && !counts ? "fang" : "centering";
+  (void)find_metric(config.optimizer);  // a wrong name shows here
+  if (counts) check_unit("@hidden", config.hidden, hidden_spec(config.hidden));
   if (config.rate_bias == 0 || config.rate_weights == 0) {
     const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden)
                                : scaled_rates(config.optimizer, config.objective, config.batch,
@@ -276,36 +267,27 @@ void resolve_machine(RunConfig& config, RunData& data) {
 }
 
 void check_machine(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
-  const bool deep = machine.hidden_joined();
-  require(config.gradient != "exact" || can_enumerate(machine, enumeration_bits),
-          "@gradient exact visits every state of the smaller side, at most 2^{} of them: with @visible {} and "
-          "--{} {} there are more; use fewer units, or @gradient pcd",
-          enumeration_bits, config.visible, config.layers != "none" ? "layers" : "hidden",
-          config.layers != "none" ? config.layers : config.hidden);
-  require(!deep || (config.gradient != "cd" && config.gradient != "mf_cd" && config.gradient != "pl"),
-          "@gradient {} needs hidden layers that are known once the data are, and those of @model dbm are joined to "
-          "each other; use pcd, fpcd, pt, tempered or exact",
-          config.gradient);
-  require(config.mean_field_steps == 0 || config.gradient == "pcd" || config.gradient == "fpcd",
-          "@mean_field_steps belongs to @gradient pcd and fpcd, and @gradient is {}", config.gradient);
-  if (joins_visible(machine)) {
-    require(config.gradient != "mf_cd",
-            "@gradient mf_cd moves a layer at once, which edges inside a layer forbid, and @model {} has them; use "
-            "pcd, cd or pl",
-            config.model);
-    require(config.mean_field_steps == 0,
-            "@mean_field_steps {} moves a layer at once, which edges inside a layer forbid, and @model {} has them; "
-            "leave it out",
-            config.mean_field_steps, config.model);
-    require(config.optimizer != "metric_free" || (config.gradient != "exact" && config.gradient != "pl"),
-            "@optimizer metric_free looks at chains, and @gradient {} has none; use fang, centering or sgd",
-            config.gradient);
-    const std::vector<std::string> known = {"fang", "centering", "enhanced", "sgd", "diagonal", "metric_free"};
-    require(
-        std::ranges::find(known, config.optimizer) != known.end(),
-        "@optimizer {} does not know edges inside a layer, which @model {} has; there are fang, centering, enhanced, "
-        "sgd, diagonal and metric_free",
-        config.optimizer, config.model);
+  const std::string inner = complaint_about_inner_edges(machine);
+  require(config.mean_field_steps == 0 || inner.empty(), "@mean_field_steps {} {}; leave it out",
+          config.mean_field_steps, inner);
+  const auto phase = make_negative_phase(config.gradient, negative_phase_options(config));
+  const std::string complaint = phase->complaint(machine);
+  require(complaint.empty(), "@gradient {} {}; use one of: {}", config.gradient, complaint,
+          negative_phases_for(machine));
+  if (!inner.empty()) {
+    using InnerEdges = MetricType::InnerEdges;
+    const auto knows = [&](const MetricType& type) {
+      return type.inner_edges == InnerEdges::yes ||
+             (type.inner_edges == InnerEdges::from_chains && phase->has_particles());
+    };
+    const MetricType& metric = find_metric(config.optimizer);
+    require(knows(metric),
+            "@optimizer {} does not handle edges inside a layer{}, and @model {} has them; use one of: {}",
+            config.optimizer,
+            metric.inner_edges == InnerEdges::from_chains
+                ? format(" without chains (@gradient {} has none)", config.gradient)
+                : "",
+            config.model, names_of(metrics(), knows));
   }
   if (config.objective != "generative") (void)label_layer(machine);
   require(config.objective != "discriminative" ||

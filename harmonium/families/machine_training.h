@@ -11,8 +11,6 @@
 
 namespace harmonium {
 
-// A number of units means binary ones: "100" is "bernoulli:100".
-[[nodiscard]] std::string unit_spec(const std::string& given);
 // Fails, naming the option, where `spec` is no unit type.
 void check_unit(const char* option, const std::string& given, const std::string& spec);
 // Visible and hidden layers of a deep machine as unit types, from the bottom up.
@@ -23,6 +21,8 @@ void check_unit(const char* option, const std::string& given, const std::string&
 [[nodiscard]] bool has_label_layer(const RunConfig& config);
 [[nodiscard]] std::int64_t label_classes(const RunConfig& config, const RunData& data);
 
+// Fails where the best model cannot be chosen for lack of validation data.
+void require_validation_data(const RunData& data);
 // Fails, naming the row, where a value is none that the units can have. Looked at in pieces.
 void check_values(const Dataset& data, const Unit& visible);
 

@@ -11,6 +11,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/kernels/random.h"
@@ -32,22 +33,19 @@ struct MixtureOptions {
   }
 };
 
-class MixtureModel final : public Model, private Density, private Generator, private Encoder {
+class MixtureModel final : public ExactModel, private Encoder {
  public:
   MixtureModel(ModelInfo info, BernoulliMixture mixture)
-      : Model(std::move(info)),
-        mixture_(std::move(mixture)),
-        visible_(make_unit(format("bernoulli:{}", mixture_.inputs()))) {}
+      : ExactModel(std::move(info), format("bernoulli:{}", mixture.inputs())), mixture_(std::move(mixture)) {}
 
   [[nodiscard]] const BernoulliMixture& mixture() const { return mixture_; }
   [[nodiscard]] std::string title() const override { return "Mixture of Bernoullis"; }
   [[nodiscard]] std::string subtitle() const override {
     return format("{} inputs – {} components", mixture_.inputs(), mixture_.components());
   }
-  [[nodiscard]] const Unit& visible() const override { return *visible_; }
   [[nodiscard]] Moments parameters() const override { return mixture_.parameters(); }
   [[nodiscard]] std::vector<LayerText> layers() const override {
-    return {{.name = "visible", .unit = visible_->spec(), .observed = true},
+    return {{.name = "visible", .unit = visible().spec(), .observed = true},
             {.name = "component", .unit = format("softmax:1x{}", mixture_.components())}};
   }
   [[nodiscard]] std::unique_ptr<Model> to(const at::Device& device) const override {
@@ -56,8 +54,6 @@ class MixtureModel final : public Model, private Density, private Generator, pri
   [[nodiscard]] std::unique_ptr<Model> clone() const override {
     return std::make_unique<MixtureModel>(info_, mixture_);
   }
-  [[nodiscard]] const Density* density() const override { return this; }
-  [[nodiscard]] const Generator* generator() const override { return this; }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
@@ -78,55 +74,20 @@ class MixtureModel final : public Model, private Density, private Generator, pri
              .samples = true}};
   }
 
-  [[nodiscard]] std::string encode_file() const override {
-    TensorFile file;
-    for (const auto& [name, value] : mixture_.parameters().entries())
-      file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-    set_header(file,
-               {.kind = info_.family,
-                .structure = {{"mixture", {{"inputs", mixture_.inputs()}, {"components", mixture_.components()}}}},
-                .image = info_.image,
-                .notes = info_.notes});
-    return encode_safetensors(file);
-  }
-
  private:
-  // Density
-  void check(const EstimationOptions& options) const override {
-    require(options.method == "auto" || options.method == "exact",
-            "--method {}: the log-likelihood of a mixture is exact; leave --method out", options.method);
+  [[nodiscard]] nlohmann::json structure() const override {
+    return {{"mixture", {{"inputs", mixture_.inputs()}, {"components", mixture_.components()}}}};
   }
-  [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
-                                              const EstimationOptions& options, Watcher&, Journal*) const override {
-    check(options);
-    require(!tests.empty(), "a mixture is normalized, so log Z is 0; give @data to judge it by");
-    std::vector<Evaluation> answers;
-    for (const TestData* test : tests)
-      answers.push_back(judge_by_rows(*test, *visible_, [&](const at::Tensor& rows) {
-        const double mean = mixture_.log_probabilities(rows).mean().item<double>();
-        return Estimate{.value = mean,
-                        .low = mean,
-                        .high = mean,
-                        .kind = EstimateKind::exact,
-                        .method = "exact: the sum over components"};
-      }));
-    return answers;
+  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows) const override {
+    return mixture_.log_probabilities(rows);
   }
-  [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions&) const override {
-    return old.log_likelihood && old.log_likelihood->kind == EstimateKind::exact;
-  }
-  [[nodiscard]] double products(const EstimationOptions&, bool) const override { return products(1000); }
+  [[nodiscard]] std::string exact_method() const override { return "exact: the sum over components"; }
 
-  // Generator
   [[nodiscard]] at::Tensor draw(const Request& request) const override {
     const BernoulliMixture::Draws draws = mixture_.sample(Key(request.seed), request.count);
     return on_cpu(request.means ? draws.means : draws.rows);
   }
   [[nodiscard]] std::string method() const override { return "a component, then its pixels: exact draws"; }
-  [[nodiscard]] bool markov() const override { return false; }
-  [[nodiscard]] double products(std::int64_t count) const override {
-    return static_cast<double>(count * mixture_.parameters().dimension());
-  }
 
   // Encoder: how probable each component is.
   [[nodiscard]] std::vector<std::string> code_layers() const override { return {"component"}; }
@@ -138,7 +99,6 @@ class MixtureModel final : public Model, private Density, private Generator, pri
   }
 
   BernoulliMixture mixture_;
-  std::shared_ptr<const Unit> visible_;
 };
 
 // One group, so that both statistics of a component move at one rate.
@@ -205,25 +165,18 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 }
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
-  if (!header.structure.is_object() || !header.structure.contains("mixture")) return nullptr;
-  try {
-    const nlohmann::json& shape = header.structure.at("mixture");
+  return read_structure(header, "mixture", where, [&](const nlohmann::json& shape) {
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     const std::int64_t inputs = shape.at("inputs"), components = shape.at("components");
     require(inputs >= 1 && components >= 1 && inputs <= most_units && components <= most_units &&
                 inputs * components <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} components make no mixture", where, inputs, components);
     BernoulliMixture mixture(inputs, components);
-    for (const auto& [name, value] : mixture.parameters().entries())
-      copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
-    require(mixture.in_domain(), "{}: its numbers are no shares and means of a mixture; the file is damaged", where);
-    ModelHeader rest = header;
-    forget_other_image(rest, inputs);
-    return std::make_unique<MixtureModel>(
-        ModelInfo{.family = rest.kind, .image = rest.image, .notes = std::move(rest.notes)}, std::move(mixture));
-  } catch (const nlohmann::json::exception& error) {
-    fail("{}: the description of the mixture is damaged ({})", where, error.what());
-  }
+    read_parameters(mixture.parameters(), file, where);
+    require(mixture.in_domain(), "{}: the shares and means of the mixture are out of range; the file is damaged",
+            where);
+    return std::make_unique<MixtureModel>(info_of(header, inputs), std::move(mixture));
+  });
 }
 
 std::vector<std::string> options_of_em() {

@@ -7,6 +7,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/training/objectives/ascent.h"
@@ -24,28 +25,25 @@ struct NadeOptions {
   }
 };
 
-class NadeModel final : public Model, private Density, private Generator {
+class NadeModel final : public ExactModel {
  public:
   NadeModel(ModelInfo info, Nade nade)
-      : Model(std::move(info)), nade_(std::move(nade)), visible_(make_unit(format("bernoulli:{}", nade_.inputs()))) {}
+      : ExactModel(std::move(info), format("bernoulli:{}", nade.inputs())), nade_(std::move(nade)) {}
 
   [[nodiscard]] const Nade& nade() const { return nade_; }
   [[nodiscard]] std::string title() const override { return "NADE"; }
   [[nodiscard]] std::string subtitle() const override {
     return format("{} inputs – {} hidden units", nade_.inputs(), nade_.hidden());
   }
-  [[nodiscard]] const Unit& visible() const override { return *visible_; }
   [[nodiscard]] Moments parameters() const override { return nade_.parameters(); }
   [[nodiscard]] std::vector<LayerText> layers() const override {
-    return {{.name = "visible", .unit = visible_->spec(), .observed = true},
+    return {{.name = "visible", .unit = visible().spec(), .observed = true},
             {.name = "hidden", .unit = format("logistic:{}", nade_.hidden())}};
   }
   [[nodiscard]] std::unique_ptr<Model> to(const at::Device& device) const override {
     return std::make_unique<NadeModel>(info_, nade_.to(at::TensorOptions().device(device)));
   }
   [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<NadeModel>(info_, nade_); }
-  [[nodiscard]] const Density* density() const override { return this; }
-  [[nodiscard]] const Generator* generator() const override { return this; }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
     constexpr std::int64_t filters = 96, samples = 60;
@@ -67,59 +65,22 @@ class NadeModel final : public Model, private Density, private Generator {
              .samples = true}};
   }
 
-  [[nodiscard]] std::string encode_file() const override {
-    TensorFile file;
-    for (const auto& [name, value] : nade_.parameters().entries())
-      file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-    set_header(
-        file,
-        {.kind = info_.family,
-         .structure = {{"nade", {{"inputs", nade_.inputs()}, {"hidden", nade_.hidden()}, {"order", nade_.order()}}}},
-         .image = info_.image,
-         .notes = info_.notes});
-    return encode_safetensors(file);
-  }
-
  private:
-  // Density
-  void check(const EstimationOptions& options) const override {
-    require(options.method == "auto" || options.method == "exact",
-            "@method {}: the log-likelihood of a NADE is exact; leave @method out", options.method);
+  [[nodiscard]] nlohmann::json structure() const override {
+    return {{"nade", {{"inputs", nade_.inputs()}, {"hidden", nade_.hidden()}, {"order", nade_.order()}}}};
   }
-  [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
-                                              const EstimationOptions& options, Watcher&, Journal*) const override {
-    check(options);
-    require(!tests.empty(), "a NADE is normalized, so log Z is 0; give @data to judge it by");
-    std::vector<Evaluation> answers;
-    for (const TestData* test : tests)
-      answers.push_back(judge_by_rows(*test, *visible_, [&](const at::Tensor& rows) {
-        const double mean = nade_.log_probabilities(rows).mean().item<double>();
-        return Estimate{.value = mean,
-                        .low = mean,
-                        .high = mean,
-                        .kind = EstimateKind::exact,
-                        .method = "exact: the product of its conditionals"};
-      }));
-    return answers;
+  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows) const override {
+    return nade_.log_probabilities(rows);
   }
-  [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions&) const override {
-    return old.log_likelihood && old.log_likelihood->kind == EstimateKind::exact;
-  }
-  [[nodiscard]] double products(const EstimationOptions&, bool) const override { return products(1000); }
+  [[nodiscard]] std::string exact_method() const override { return "exact: the product of its conditionals"; }
 
-  // Generator
   [[nodiscard]] at::Tensor draw(const Request& request) const override {
     const at::Tensor drawn = nade_.sample(Key(request.seed), request.count);
     return on_cpu(request.means ? nade_.conditional_means(drawn) : drawn);
   }
   [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
-  [[nodiscard]] bool markov() const override { return false; }
-  [[nodiscard]] double products(std::int64_t count) const override {
-    return static_cast<double>(count * nade_.parameters().dimension());
-  }
 
   Nade nade_;
-  std::shared_ptr<const Unit> visible_;
 };
 
 std::vector<ParameterGroup> groups_of(const Nade&) {
@@ -170,24 +131,16 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 }
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
-  if (!header.structure.is_object() || !header.structure.contains("nade")) return nullptr;
-  try {
-    const nlohmann::json& shape = header.structure.at("nade");
+  return read_structure(header, "nade", where, [&](const nlohmann::json& shape) {
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     const std::int64_t inputs = shape.at("inputs"), hidden = shape.at("hidden");
     require(inputs >= 1 && hidden >= 1 && inputs <= most_units && hidden <= most_units &&
                 inputs * hidden <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} hidden units make no NADE", where, inputs, hidden);
     Nade nade(inputs, hidden, shape.at("order").get<std::vector<std::int64_t>>());
-    for (const auto& [name, value] : nade.parameters().entries())
-      copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
-    ModelHeader rest = header;
-    forget_other_image(rest, inputs);
-    return std::make_unique<NadeModel>(
-        ModelInfo{.family = rest.kind, .image = rest.image, .notes = std::move(rest.notes)}, std::move(nade));
-  } catch (const nlohmann::json::exception& error) {
-    fail("{}: the description of the NADE is damaged ({})", where, error.what());
-  }
+    read_parameters(nade.parameters(), file, where);
+    return std::make_unique<NadeModel>(info_of(header, inputs), std::move(nade));
+  });
 }
 
 }  // namespace

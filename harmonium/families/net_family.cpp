@@ -1,20 +1,19 @@
 // The families mlp and autoencoder: feed-forward nets, from random weights, from layers that are pretrained one by one,
 // or from a trained model that is unrolled (the option start).
-#include <algorithm>
-#include <sstream>
-
-#include "harmonium/core/device.h"
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/families/belief_net_model.h"
+#include "harmonium/families/encoded_data.h"
+#include "harmonium/families/machine_training.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/net_model.h"
 #include "harmonium/families/net_pretraining.h"
+#include "harmonium/families/net_trainee.h"
 #include "harmonium/families/open_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/unrolling.h"
-#include "harmonium/training/make_training.h"
-#include "harmonium/training/net_error.h"
+#include "harmonium/training/net_loss.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -23,28 +22,7 @@ namespace {
 namespace groups = option_groups;
 
 bool is_classifier(const RunConfig& config) { return config.model == "mlp"; }
-bool takes_counts(const RunConfig& config) { return config.visible.starts_with("counts"); }
-
-Activation output_of(const RunConfig& config) {
-  if (takes_counts(config)) return Activation::softmax;
-  return config.visible.starts_with("gaussian") ? Activation::linear : Activation::logistic;
-}
-
-std::vector<std::int64_t> parse_widths(const std::string& layers) {
-  std::vector<std::int64_t> widths;
-  if (layers == "none") return widths;
-  std::istringstream text(layers);
-  for (std::string item; std::getline(text, item, ',');) {
-    constexpr std::size_t most_digits = 7;
-    require(!item.empty() && item.find_first_not_of("0123456789") == std::string::npos && item.size() <= most_digits &&
-                std::stoll(item) > 0,
-            "@layers {}: '{}' is not a number of units; a net takes numbers from the input up, such as 500,250", layers,
-            item);
-    widths.push_back(std::stoll(item));
-  }
-  require(!widths.empty(), "@layers is empty; give numbers of units such as 500,250, or none");
-  return widths;
-}
+bool takes_counts(const RunConfig& config) { return unit_type(config.visible).support == Unit::Support::counts; }
 
 std::string widths_text(const MachineStack& stack) {
   std::string text;
@@ -73,98 +51,25 @@ void check_inputs(const Dataset& data, const RunConfig& config) {
                                                                              : config.visible);
   require(unit->width() == data.columns(), "{} has {} columns, but @visible {} asks for {}", data.name, data.columns(),
           config.visible, unit->width());
-  constexpr std::int64_t rows_at_once = 20'000;
-  for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
-    const std::string complaint =
-        unit->complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
-    require(complaint.empty(), "{}{}: {}. Use @visible gaussian for real values, or scale the data", data.name,
-            first == 0 ? "" : format(", counted from row {}", first), complaint);
-  }
+  check_values(data, *unit);
 }
 
-Training make_net_training(const RunConfig& config, const RunData& data, const FeedForward& net) {
-  const Key key(config.seed);
-  BatchStream batches(data.train,
-                      {.batch = config.batch,
-                       .binarization = data.binarization,
-                       .shrink = config.shrink,
-                       .classes = is_classifier(config) ? net.outputs() : 0},
-                      key.fold_in(run_streams::batches), net.bias(0).device());
-  return make_training(
-      net, std::move(batches),
-      {.loss = parse_loss(config.loss), .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout}},
-      config.optimizer, step_options(config),
-      {.updates = config.updates,
-       .averaging = config.averaging,
-       .seed = key.fold_in(run_streams::updates).bits(),
-       .patience = config.patience});
-}
-
-class NetTrainee final : public Trainee {
- public:
-  NetTrainee(const RunConfig& config, const RunData& data, TrainedNet start)
-      : Trainee(make_net_training(config, data, start.net.to(at::TensorOptions().device(find_device(config.device))))),
-        config_(config),
-        data_(data),
-        start_(std::move(start)) {}
-
-  [[nodiscard]] std::map<std::string, double> measure() override {
-    constexpr std::int64_t watched_rows = 2000;  // of the training data, where there are no others
-    const bool valid = data_.valid.rows() > 0;
-    const NetErrors errors =
-        net_errors(start_.net.with_parameters(training_.averaged()),
-                   valid ? data_.valid : data_.train.first(watched_rows), data_.binarization, parse_loss(config_.loss));
-    std::map<std::string, double> metrics = training_.take_measurements();
-    if (valid) metrics["validation_loss"] = errors.loss;
-    if (errors.misclassified) metrics["classification_error"] = *errors.misclassified;
-    if (errors.squared) metrics["reconstruction_error"] = *errors.squared;
-    if (errors.perplexity) metrics["perplexity"] = *errors.perplexity;
-    if (config_.keep == "best") training_.observe_error(errors.misclassified.value_or(errors.loss));
-    return metrics;
-  }
-
-  [[nodiscard]] std::unique_ptr<Model> model(const Training::Kept& of) const override {
-    TrainedNet trained = start_;
-    trained.net = trained.net.with_parameters(of.parameters);
-    trained.notes["updates"] = std::to_string(of.update);
-    if (!training_.best().empty()) trained.notes["chosen_by"] = config_.valid;
-    return std::make_unique<NetModel>(std::move(trained));
-  }
-
-  [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
-    std::vector<std::string> words;
-    if (update() < config_.updates)
-      words.push_back(format("stopped after update {}: no new best for {} updates", update(), config_.patience));
-    if (const BestModel& best = training_.best(); !best.empty())
-      words.push_back(is_classifier(config_)
-                          ? format("kept the net of update {}: {:.2f} % of the {} validation rows are misclassified",
-                                   kept.update, 100 * best.error(), data_.valid.rows())
-                          : format("kept the net of update {}: loss {:.4f} on {} validation rows", kept.update,
-                                   best.error(), data_.valid.rows()));
-    return words;
-  }
-
- private:
-  RunConfig config_;
-  RunData data_;
-  TrainedNet start_;
-};
-
-BeliefNet read_belief_net(const std::filesystem::path& path) {
-  const std::unique_ptr<Model> model = open_model(path);
-  if (const auto* net = dynamic_cast<const BeliefNetModel*>(model.get())) return net->net();
-  require(model->machine() != nullptr, "{} is a {}, not a Boltzmann machine or a belief net to unroll", path.string(),
-          model->title());
-  const BoltzmannMachine& machine = model->machine()->machine;
+BeliefNet unrollable(const Model& model, const std::string& where) {
+  if (const auto* net = dynamic_cast<const BeliefNetModel*>(&model)) return net->net();
+  require(model.machine() != nullptr, "{} is a {}, not a Boltzmann machine or a belief net to unroll", where,
+          model.title());
+  const BoltzmannMachine& machine = model.machine()->machine;
   const bool labelled = machine.observed().size() == 2;  // a classification RBM
   try {
     MachineStack stack = labelled ? MachineStack{machine} : stack_of_chain(machine);
     require_stack(stack);
     return stack;
   } catch (const Error& error) {
-    fail("{} cannot be unrolled: {}", path.string(), error.marked());
+    fail("{} cannot be unrolled: {}", where, error.marked());
   }
 }
+
+BeliefNet read_belief_net(const std::string& path) { return unrollable(*open_model(path), path); }
 
 void resolve_net(RunConfig& config, RunData&) {
   config.hidden = "none";
@@ -172,7 +77,7 @@ void resolve_net(RunConfig& config, RunData&) {
   require(config.start == "none" || config.activation == "auto" || config.layers != "none",
           "@activation {}: a net that starts from a trained model has the activations of its units", config.activation);
   if (config.start != "none" && config.layers == "none") config.layers = widths_text(read_belief_net(config.start).up);
-  (void)parse_widths(config.layers);
+  (void)layer_widths(config.layers);
   require(is_classifier(config) || config.layers != "none",
           "@model autoencoder needs @layers: numbers of units from the data to the code, such as 500,250,30");
   (void)parse_activation(config.code);
@@ -181,9 +86,11 @@ void resolve_net(RunConfig& config, RunData&) {
   if (config.activation == "auto") config.activation = config.start == "none" ? "relu" : "logistic";
   require(parse_activation(config.activation) != Activation::softmax,
           "@activation softmax: hidden layers may be logistic, relu or linear");
-  const bool real = config.visible.starts_with("gaussian");
-  require(is_classifier(config) || real || takes_counts(config) || config.visible.starts_with("bernoulli"),
-          "@visible {}: an autoencoder gives back bernoulli or gaussian values, or word counts", config.visible);
+  const bool real = unit_type(config.visible).support == Unit::Support::reals;
+  require(
+      is_classifier(config) || make_unit(config.visible)->activation().has_value(),
+      "@visible {}: an autoencoder cannot reconstruct such units; these can be reconstructed: {}", config.visible,
+      names_of(unit_types(), [](const UnitType& type) { return make_unit(type.example)->activation().has_value(); }));
   if (config.loss == "auto")
     config.loss = is_classifier(config)  ? "cross_entropy"
                   : takes_counts(config) ? "multinomial"
@@ -225,12 +132,13 @@ TrainedNet initial_net(const RunConfig& config, const RunData& data) {
     check_inputs(data.valid, config);
   }
   const std::int64_t inputs = data.train.columns(), classes = is_classifier(config) ? count_classes(config, data) : 0;
-  const std::vector<std::int64_t> widths = parse_widths(config.layers);
+  const std::vector<std::int64_t> widths = layer_widths(config.layers);
   const Key key = Key(config.seed).fold_in(run_streams::initial);
   const Activation hidden = parse_activation(config.activation);
-  TrainedNet model{.net = is_classifier(config) ? make_classifier(inputs, widths, classes, hidden)
-                                                : make_autoencoder(inputs, widths, hidden, output_of(config),
-                                                                   parse_activation(config.code)),
+  TrainedNet model{.net = is_classifier(config)
+                              ? make_classifier(inputs, widths, classes, hidden)
+                              : make_autoencoder(inputs, widths, hidden, *make_unit(config.visible)->activation(),
+                                                 parse_activation(config.code)),
                    .kind = config.model,
                    .image = data.train.image};
   if (config.pretrain != "none") model.notes["start"] = "layers pretrained by " + config.pretrain;
@@ -265,10 +173,8 @@ std::unique_ptr<Model> make_net(const RunConfig& config, const RunData& data, co
 }
 
 std::unique_ptr<Trainee> train_net(const RunConfig& config, const RunData& data, const Model& start) {
-  require(config.keep != "best" || data.valid.rows() > 0,
-          "@keep best chooses by validation data, and there are none: give @valid, or train on a part that leaves "
-          "some aside (such as mnist:fit)");
-  return std::make_unique<NetTrainee>(config, data, dynamic_cast<const NetModel&>(start).trained());
+  if (config.keep == "best") require_validation_data(data);
+  return make_net_trainee(config, data, dynamic_cast<const NetModel&>(start).trained());
 }
 
 void check_net(const RunConfig& config, const RunData& data) {
@@ -279,11 +185,31 @@ void check_net(const RunConfig& config, const RunData& data) {
 double products(const RunConfig& config) {
   double weights = 0;
   std::int64_t below = make_unit(config.visible)->width();
-  for (const std::int64_t width : parse_widths(config.layers)) {
+  for (const std::int64_t width : layer_widths(config.layers)) {
     weights += static_cast<double>(below) * static_cast<double>(width);
     below = width;
   }
   return 3 * static_cast<double>(config.batch) * weights * (is_classifier(config) ? 1 : 2);
+}
+
+// What unrolling would fail with.
+template <class Unroll>
+std::string complaint_of(const Model& source, const std::string& where, Unroll&& unroll) {
+  try {
+    const BeliefNet net = unrollable(source, where);
+    try {
+      (void)unroll(net);
+      return {};
+    } catch (const Error& error) {
+      return format("{} cannot be unrolled: {}", where, error.marked());
+    }
+  } catch (const Error& error) {
+    return error.marked();
+  }
+}
+
+void start_unrolled(RunConfig& config, const Model& source, const RunConfig*) {
+  config.visible = source.visible().spec();
 }
 
 Family net_family(const char* name, const char* title, const char* help, const char* example) {
@@ -316,14 +242,32 @@ std::unique_ptr<Model> read_net_model(const ModelHeader& header, const TensorFil
 }
 
 Family mlp_family() {
-  return net_family("mlp", "Feed-forward classifier", "feed-forward classifier; without layers: logistic regression",
-                    "harmonium train --data digits --model mlp --layers 100 --dropout 0.2");
+  Family family =
+      net_family("mlp", "Feed-forward classifier", "feed-forward classifier; without layers: logistic regression",
+                 "harmonium train --data digits --model mlp --layers 100 --dropout 0.2");
+  family.begin_from =
+      BeginFrom{.to = "classifier",
+                .help = "the model's layers and a softmax over the classes",
+                .complaint =
+                    [](const Model& source, const std::string& where) {
+                      return complaint_of(source, where, [](const BeliefNet& net) { return unroll_encoder(net.up); });
+                    },
+                .configure = start_unrolled};
+  return family;
 }
 
 Family autoencoder_family() {
   Family family = net_family("autoencoder", "Autoencoder", "autoencoder; its last layer is the code",
                              "harmonium train --data digits --model autoencoder --layers 100,30");
   family.options.emplace_back("code");
+  family.begin_from =
+      BeginFrom{.to = "autoencoder",
+                .help = "the model's layers up to a code and down again",
+                .complaint =
+                    [](const Model& source, const std::string& where) {
+                      return complaint_of(source, where, [](const BeliefNet& net) { return unroll_autoencoder(net); });
+                    },
+                .configure = start_unrolled};
   return family;
 }
 

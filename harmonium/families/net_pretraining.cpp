@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
-#include "harmonium/families/belief_net_family.h"
+#include "harmonium/families/belief_net_stages.h"
 #include "harmonium/families/counts_rates.h"
 #include "harmonium/families/deep_machine_family.h"
 #include "harmonium/families/encoded_data.h"
@@ -11,6 +11,7 @@
 #include "harmonium/families/net_model.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/unrolling.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -38,7 +39,7 @@ RunConfig belief_net_config(const RunConfig& config, const RunData& data) {
   }
   learn_layers_soon(result);
   result.keep = "last";
-  if (config.binarize == "none" && config.visible.starts_with("bernoulli") && !data.train.is_binary())
+  if (config.binarize == "none" && unit_type(config.visible).support == Unit::Support::bits && !data.train.is_binary())
     result.binarize = "stochastic";
   return result;
 }
@@ -62,13 +63,13 @@ RunConfig deep_machine_config(const RunConfig& config, const RunData& data) {
 // chains that wander off with them.
 RunConfig machine_config(const RunConfig& stack, std::size_t stage, const RunData& data) {
   RunConfig result = stage_config(stack, stage);
-  if (result.visible.starts_with("counts")) {
+  if (unit_type(result.visible).support == Unit::Support::counts) {
     result.gradient = "cd";
     result.optimizer = "centering";
     result.rate_bias = result.rate_weights = counts_rates(mean_length(data.train), result.hidden).weights;
     return result;
   }
-  if (!result.hidden.starts_with("gaussian")) return result;
+  if (unit_type(result.hidden).support != Unit::Support::reals) return result;
   constexpr double small_rate = 0.01;
   result.gradient = "cd";
   result.optimizer = "centering";
@@ -99,7 +100,7 @@ RunConfig single_layer_config(const RunConfig& config, std::size_t stage) {
     // A layer's values can be given back as probabilities where they lie between 0 and 1.
     if (stage > 0)
       result.visible = format("{}:{}", config.activation == "logistic" ? "bernoulli" : "gaussian", widths[stage - 1]);
-    result.loss = result.visible.starts_with("bernoulli") ? "bernoulli" : "squared";
+    result.loss = unit_type(result.visible).support == Unit::Support::bits ? "bernoulli" : "squared";
   }
   if (stage > 0) {
     result.binarize = "none";

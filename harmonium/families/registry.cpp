@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/families/encoded_data.h"
 
 namespace harmonium {
@@ -25,20 +25,19 @@ const std::vector<Family>& families() {
   return all;
 }
 
-const Family& find_family(const std::string& name) {
-  std::string known;
-  for (const Family& each : families()) {
-    if (each.name == name) return each;
-    known += (known.empty() ? "" : ", ") + each.name;
-  }
-  fail("unknown model '{}'; there are: {}", name, known);
-}
+const Family& find_family(const std::string& name) { return find_named(families(), name, "model"); }
 
 std::string families_with(const std::string& option) {
-  std::string names;
+  return names_of(families(), [&](const Family& each) { return each.has(option); });
+}
+
+std::vector<const Family*> beginnings() {
+  std::vector<const Family*> found;
   for (const Family& each : families())
-    if (each.has(option)) names += (names.empty() ? "" : ", ") + each.name;
-  return names;
+    if (each.begin_from &&
+        std::ranges::none_of(found, [&](const Family* other) { return other->begin_from->to == each.begin_from->to; }))
+      found.push_back(&each);
+  return found;
 }
 
 bool Family::has(const std::string& option) const {

@@ -11,6 +11,8 @@ namespace harmonium {
 [[nodiscard]] const std::vector<Family>& families();
 // Fails naming those there are.
 [[nodiscard]] const Family& find_family(const std::string& name);
+// Families that begin from trained models: of those with the same `to`, the first.
+[[nodiscard]] std::vector<const Family*> beginnings();
 // "rbm, dbn": those that have an option of this name; empty where none has.
 [[nodiscard]] std::string families_with(const std::string& option);
 

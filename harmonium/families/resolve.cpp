@@ -5,12 +5,13 @@
 #include <limits>
 
 #include "harmonium/core/device.h"
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/snapshot_updates.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/kernels/rbm_chains.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -44,7 +45,7 @@ bool is_learnt_from(const std::string& valid, const std::string& data) {
 
 Binarization choose_binarization(std::string& choice, const Dataset& data, const std::string& visible) {
   if (choice == "auto")
-    choice = make_unit(visible)->support() == Unit::Support::bits && !data.is_binary() ? "stochastic" : "none";
+    choice = unit_type(visible).support == Unit::Support::bits && !data.is_binary() ? "stochastic" : "none";
   return parse_binarization(choice);
 }
 
@@ -121,7 +122,8 @@ std::int64_t usual_log_every(const RunConfig& config, const Family& family) {
 
 void resolve_keep(RunConfig& config, const Family& family, const RunData& data) {
   if (config.keep != "auto") return;
-  const bool counts = config.visible.starts_with("counts") || (config.visible == "auto" && data.train.counts);
+  const bool counts = config.visible == "auto" ? data.train.counts
+                                               : unit_type(config.visible).support == Unit::Support::counts;
   const bool chooses = (family.keeps_best || (family.keeps_likeliest && !counts)) && data.valid.rows() > 0 &&
                        !is_learnt_from(config.valid, config.data);
   config.keep = chooses ? "best" : "last";
@@ -129,26 +131,19 @@ void resolve_keep(RunConfig& config, const Family& family, const RunData& data) 
 
 // "bernoulli" as "bernoulli:64": unit types without a width get that of the data.
 void resolve_visible(RunConfig& config, const Dataset& train) {
-  const std::int64_t columns = train.columns();
   if (config.visible == "auto") config.visible = train.counts ? "counts" : "bernoulli";
-  for (const char* plain : {"counts", "bernoulli", "gaussian"})
-    if (config.visible == plain) config.visible = format("{}:{}", plain, columns);
-  if (config.visible.starts_with("softmax:") && config.visible.find('x', 8) == std::string::npos) {
-    const std::int64_t states = std::atoll(config.visible.c_str() + 8);
-    require(states >= 2 && columns % states == 0, "@visible {}: {} columns are not groups of that many states",
-            config.visible, columns);
-    config.visible = format("softmax:{}x{}", columns / states, states);
+  try {
+    config.visible = fit_unit(config.visible, train.columns());
+  } catch (const Error& error) {
+    fail("@visible {}: {}", config.visible, error.marked());
   }
 }
 
 // Documents: what is known of every row is its length, and values are nothing but counts.
 void resolve_counts(const RunConfig& config, const Family& family, RunData& data) {
-  if (!config.visible.starts_with("counts")) return;
-  std::string known;
-  for (const Family& each : families())
-    if (each.word_counts) known += (known.empty() ? "" : ", ") + each.name;
-  require(family.word_counts, "@model {} does not take word counts (@visible {}); there are: {}", config.model,
-          config.visible, known);
+  if (unit_type(config.visible).support != Unit::Support::counts) return;
+  require(family.word_counts, "@model {} does not model word counts (@visible {}); these do: {}", config.model,
+          config.visible, names_of(families(), [](const Family& each) { return each.word_counts; }));
   require(config.binarize == "auto" || config.binarize == "none", "@binarize {}: word counts are not binarized",
           config.binarize);
   require(config.shrink == 0, "@shrink {}: word counts are not scaled", config.shrink);
@@ -158,21 +153,36 @@ void resolve_counts(const RunConfig& config, const Family& family, RunData& data
   if (data.valid.rows() > 0) data.valid = as_counts(data.valid);
 }
 
+bool differs_from_usual(const RunConfig& config, const std::string& option) {
+  const RunConfig usual;
+  bool differs = false;
+  RunConfig::visit(config, [&](const char* name, const auto& value, const char*) {
+    if (name != option) return;
+    RunConfig::visit(usual, [&](const char* other, const auto& usual_value, const char*) {
+      if constexpr (std::is_same_v<decltype(value), decltype(usual_value)>)
+        if (other == option) differs = value != usual_value;
+    });
+  });
+  return differs;
+}
+
+// Fails where an option was given that belongs to other entries of a table than the one that is chosen.
+template <class Table>
+void require_owner(const RunConfig& config, const Table& table, const char* choice, const std::string& chosen) {
+  for (const auto& each : table)
+    for (const std::string& option : each.own_options) {
+      const auto owns = [&](const auto& type) { return type.has(option); };
+      const bool fits = std::ranges::any_of(table, [&](const auto& type) { return type.name == chosen && owns(type); });
+      require(fits || !differs_from_usual(config, option), "@{} does not apply to @{} {}; it applies to {}", option,
+              choice, chosen, names_of(table, owns));
+    }
+}
+
 // An option that was given although what it is about was not chosen.
 void require_use(const RunConfig& config) {
-  const RunConfig usual;
-  const auto belongs = [](bool given, const char* option, bool chosen, const char* to) {
-    require(!given || chosen, "{} belongs to {}", option, to);
-  };
-  belongs(config.rungs != usual.rungs, "@rungs", config.gradient == "pt" || config.gradient == "tempered",
-          "@gradient pt and tempered");
-  belongs(config.fast_rate != usual.fast_rate, "@fast_rate", config.gradient == "fpcd", "@gradient fpcd");
-  belongs(config.fast_decay != usual.fast_decay, "@fast_decay", config.gradient == "fpcd", "@gradient fpcd");
-  belongs(config.rank != usual.rank, "@rank", config.optimizer == "low_rank", "@optimizer low_rank");
-  belongs(config.iterations != usual.iterations, "@iterations", config.optimizer == "metric_free",
-          "@optimizer metric_free");
-  belongs(config.generative_weight != usual.generative_weight, "@generative_weight", config.objective == "hybrid",
-          "@objective hybrid");
+  require_owner(config, negative_phases(), "gradient", config.gradient);
+  require_owner(config, metrics(), "optimizer", config.optimizer);
+  require_owner(config, objectives(), "objective", config.objective);
 }
 
 }  // namespace
@@ -190,10 +200,7 @@ RunData resolve(RunConfig& config) {
 
 void resolve(RunConfig& config, RunData& data) {
   const Family& family = find_family(config.model);
-  std::string known;
-  for (const auto& [name, help] : objectives()) known += (known.empty() ? "" : ", ") + name;
-  require(std::ranges::any_of(objectives(), [&](const auto& each) { return each.first == config.objective; }),
-          "unknown objective '{}'; there are: {}", config.objective, known);
+  (void)find_named(objectives(), config.objective, "objective");
   resolve_keep(config, family, data);
   require(config.keep != "best" || !is_learnt_from(config.valid, config.data),
           "@keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harmonium/core/named_table.h"
+#include "harmonium/gradients/objective.h"
+#include "harmonium/units/unit_types.h"
+
 namespace harmonium {
 
 MetricOptions metric_options(const RunConfig& config) {
@@ -44,15 +48,38 @@ Rates counts_rates(double mean_length) {
 }
 
 Rates default_rates(const std::string& optimizer, const std::string& objective) {
-  // log p(label | data) is a fraction of a nat per row where log p(data) is a hundred, and its gradient as much
-  // smaller.
-  const bool about_labels = objective != "generative";
-  if (about_labels && (optimizer == "sgd" || optimizer == "centering" || optimizer == "enhanced"))
-    return {.bias = 5, .weights = 5};
-  if (optimizer == "sgd" || optimizer == "centering" || optimizer == "enhanced") return {.bias = 0.1, .weights = 0.1};
-  if (optimizer == "diagonal") return {.bias = 0.02, .weights = 0.02};
-  // Steps of a natural gradient: a rate of one would fit the batch at hand, and noise with it.
-  return {.bias = 0.05, .weights = 0.005};
+  const MetricType& type = find_metric(optimizer);
+  return objective == "generative" ? type.rates : type.label_rates;
+}
+
+const char* visible_help() {
+  static const std::string text =
+      format("visible units: {}; auto: counts if the data set holds word counts, else bernoulli", data_unit_forms());
+  return text.c_str();
+}
+
+const char* objective_help() {
+  static const std::string text = [] {
+    std::string all;
+    for (const ObjectiveType& each : objectives())
+      all += format("{}{} ({})", all.empty() ? "" : ", ", each.name, each.help);
+    return "what to maximize: " + all;
+  }();
+  return text.c_str();
+}
+
+const char* gradient_help() {
+  static const std::string text =
+      format("negative phase: {}; auto: pcd, or cd for word counts", names_of(negative_phases()));
+  return text.c_str();
+}
+
+const char* optimizer_help() {
+  static const std::string text = format(
+      "Boltzmann machines: {}; auto: fang, or centering where there are no chains. Nets and directed models: {}; auto: "
+      "adam",
+      names_of(metrics()), names_of(optimizers()));
+  return text.c_str();
 }
 
 Rates scaled_rates(const std::string& optimizer, const std::string& objective, std::int64_t batch,

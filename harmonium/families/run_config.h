@@ -13,6 +13,12 @@
 
 namespace harmonium {
 
+// Help texts that name all entries of a table.
+[[nodiscard]] const char* visible_help();
+[[nodiscard]] const char* objective_help();
+[[nodiscard]] const char* gradient_help();
+[[nodiscard]] const char* optimizer_help();
+
 struct RunConfig {
   std::string data = "digits";
   std::string valid = "auto";
@@ -97,9 +103,7 @@ struct RunConfig {
     visitor("limit", self.limit, "use at most N rows (0: all)");
     visitor("label_column", self.label_column, "where a text table keeps its label: none, first, last");
     visitor("model", self.model, "family of models");
-    visitor(
-        "visible", self.visible,
-        "visible units: bernoulli, gaussian, softmax:K, counts (word counts of documents); auto: counts if the data set holds word counts, else bernoulli");
+    visitor("visible", self.visible, visible_help());
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
     visitor(
         "layers", self.layers,
@@ -113,13 +117,9 @@ struct RunConfig {
             "learn layers one by one before all together: none, rbm; classifiers also dbm, autoencoder, supervised");
     visitor("pretrain_updates", self.pretrain_updates, "updates of each pretrained layer (0: as many as updates)");
     visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
-    visitor(
-        "objective", self.objective,
-        "what to maximize: generative (log p(data, label)), discriminative (log p(label | data)), hybrid (the second plus generative_weight times the first)");
+    visitor("objective", self.objective, objective_help());
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
-    visitor(
-        "gradient", self.gradient,
-        "negative phase: pcd, fpcd, pt, tempered, cd, mf_cd, pl (pseudo-likelihood), exact; auto: pcd, or cd for word counts");
+    visitor("gradient", self.gradient, gradient_help());
     visitor("particles", self.particles, "persistent chains (0: as many as the batch; deep machines: at least 500)");
     visitor("sweeps", self.sweeps, "Gibbs sweeps per update");
     visitor("sweeps_final", self.sweeps_final, "sweeps per update at the end; increases geometrically (0: constant)");
@@ -128,9 +128,7 @@ struct RunConfig {
     visitor("rungs", self.rungs, "pt, tempered: number of inverse temperatures from the base rates to the model");
     visitor("fast_rate", self.fast_rate, "fpcd: learning rate of the fast weights, constant (0: plain pcd)");
     visitor("fast_decay", self.fast_decay, "fpcd: factor by which the fast weights decay at each update");
-    visitor(
-        "optimizer", self.optimizer,
-        "Boltzmann machines: fang, centering, enhanced, sgd, diagonal, block_diagonal, low_rank, fang_random, metric_free, exact; auto: fang, or centering where there are no chains. Nets and directed models: adam (auto), sgd");
+    visitor("optimizer", self.optimizer, optimizer_help());
     visitor("damping", self.damping, "added to the diagonal of what an optimizer inverts (fang, exact, …)");
     visitor("damping_of", self.damping_of, "fang: damp centered products, or plain ones as published");
     visitor("statistics_every", self.statistics_every, "updates between an optimizer's looks at the chains");
@@ -197,12 +195,9 @@ struct RunConfig {
 [[nodiscard]] NegativePhaseOptions negative_phase_options(const RunConfig& config);
 [[nodiscard]] StepOptions step_options(const RunConfig& config);
 
-// The learning rates an optimizer has where none are given.
-struct Rates {
-  double bias = 0, weights = 0;
-};
-// Those of an RBM on word counts: gradients are sums over the words of a document.
+// The learning rates of an RBM on word counts: gradients are sums over the words of a document.
 [[nodiscard]] Rates counts_rates(double mean_length);
+// Those an optimizer of Boltzmann machines has where none are given, by its table.
 [[nodiscard]] Rates default_rates(const std::string& optimizer, const std::string& objective = "generative");
 // Those for so many rows and chains in an update: more of them average more noise away.
 [[nodiscard]] Rates scaled_rates(const std::string& optimizer, const std::string& objective, std::int64_t batch,

@@ -9,6 +9,7 @@
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/elbo.h"
@@ -38,13 +39,10 @@ at::Tensor by_pieces(const at::Tensor& rows, Function&& function) {
   return at::cat(pieces);
 }
 
-class VaeModel final : public Model, private Density, private Generator, private Encoder {
+class VaeModel final : public NormalizedModel, private Encoder {
  public:
   VaeModel(ModelInfo info, Vae vae)
-      : Model(std::move(info)),
-        vae_(std::move(vae)),
-        visible_(make_unit(format("{}:{}", vae_.structure().visible.starts_with("bernoulli") ? "bernoulli" : "gaussian",
-                                  vae_.visible().width()))) {}
+      : NormalizedModel(std::move(info), vae.visible().unit_spec()), vae_(std::move(vae)) {}
 
   [[nodiscard]] const Vae& vae() const { return vae_; }
   [[nodiscard]] std::string title() const override { return "Variational autoencoder"; }
@@ -53,7 +51,6 @@ class VaeModel final : public Model, private Density, private Generator, private
     for (const std::int64_t width : vae_.structure().hidden) text += format(" – {}", width);
     return text + format(" – {} latent variables", vae_.structure().latent);
   }
-  [[nodiscard]] const Unit& visible() const override { return *visible_; }
   [[nodiscard]] Moments parameters() const override { return vae_.parameters(); }
   [[nodiscard]] std::vector<LayerText> layers() const override {
     std::vector<LayerText> texts = {{.name = "visible", .unit = vae_.structure().visible, .observed = true}};
@@ -67,8 +64,6 @@ class VaeModel final : public Model, private Density, private Generator, private
     return std::make_unique<VaeModel>(info_, vae_.to(at::TensorOptions().device(device)));
   }
   [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<VaeModel>(info_, vae_); }
-  [[nodiscard]] const Density* density() const override { return this; }
-  [[nodiscard]] const Generator* generator() const override { return this; }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput& input) const override {
@@ -80,7 +75,7 @@ class VaeModel final : public Model, private Density, private Generator, private
          .rows = on_cpu(vae_.sample(Key(1), samples).means),
          .samples = true}};
     const Dataset& train = input.train;
-    if (train.rows() < columns || train.columns() != visible_->width()) return all;
+    if (train.rows() < columns || train.columns() != visible().width()) return all;
     const at::Tensor rows = train.first(columns).to_float();
     all.push_back(
         {.id = "reconstructions",
@@ -95,24 +90,17 @@ class VaeModel final : public Model, private Density, private Generator, private
            "comparable.";
   }
 
-  [[nodiscard]] std::string encode_file() const override {
-    TensorFile file;
-    for (const auto& [name, value] : vae_.parameters().entries())
-      file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-    const VaeStructure& shape = vae_.structure();
-    set_header(file, {.kind = info_.family,
-                      .structure = {{"vae",
-                                     {{"visible", shape.visible},
-                                      {"hidden", shape.hidden},
-                                      {"latent", shape.latent},
-                                      {"activation", to_string(shape.activation)}}}},
-                      .image = info_.image,
-                      .notes = info_.notes});
-    return encode_safetensors(file);
-  }
-
  private:
   [[nodiscard]] at::Device device() const { return vae_.parameters().entries().front().second.device(); }
+
+  [[nodiscard]] nlohmann::json structure() const override {
+    const VaeStructure& shape = vae_.structure();
+    return {{"vae",
+             {{"visible", shape.visible},
+              {"hidden", shape.hidden},
+              {"latent", shape.latent},
+              {"activation", to_string(shape.activation)}}}};
+  }
 
   // Density: importance-weighted bound.
   void check(const EstimationOptions& options) const override {
@@ -125,13 +113,13 @@ class VaeModel final : public Model, private Density, private Generator, private
                                               const EstimationOptions& options, Watcher& watcher,
                                               Journal*) const override {
     check(options);
-    require(!tests.empty(), "a VAE is normalized, so log Z is 0; give @data to judge it by");
+    require_tests(tests);
     const Key key(options.seed);
     constexpr std::int64_t own_rows = 100;
     const OwnDrawBounds own = own_draw_bounds(vae_, vae_.parameters(), own_rows, options.importance, key.fold_in(1));
     std::vector<Evaluation> answers;
     for (const TestData* test : tests) {
-      Evaluation answer = judge_by_rows(*test, *visible_, [&](const at::Tensor& rows) {
+      Evaluation answer = judge_by_rows(*test, visible(), [&](const at::Tensor& rows) {
         const Progress progress = watcher.begin(format("importance sampling, {} draws", options.importance));
         double sum = 0, variance = 0;
         (void)by_pieces(rows, [&](const at::Tensor& piece, std::int64_t first) {
@@ -167,7 +155,6 @@ class VaeModel final : public Model, private Density, private Generator, private
   [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions& options) const override {
     return old.log_likelihood && old.log_likelihood->chains == options.importance;
   }
-  [[nodiscard]] double products(const EstimationOptions&, bool) const override { return products(1000); }
 
   // Generator
   [[nodiscard]] at::Tensor draw(const Request& request) const override {
@@ -175,10 +162,6 @@ class VaeModel final : public Model, private Density, private Generator, private
     return on_cpu(request.means ? dream.means : dream.visible);
   }
   [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
-  [[nodiscard]] bool markov() const override { return false; }
-  [[nodiscard]] double products(std::int64_t count) const override {
-    return static_cast<double>(count * vae_.parameters().dimension());
-  }
 
   // Encoder: means of the latent variables.
   [[nodiscard]] std::vector<std::string> code_layers() const override { return {"latent"}; }
@@ -190,7 +173,6 @@ class VaeModel final : public Model, private Density, private Generator, private
   }
 
   Vae vae_;
-  std::shared_ptr<const Unit> visible_;
 };
 
 // Weights decay and move at the rate of weights; biases, and deviations, at that of biases.
@@ -201,19 +183,6 @@ std::vector<ParameterGroup> groups_of(const Vae& vae) {
   return {weights, bias};
 }
 
-std::vector<std::int64_t> hidden_widths(const RunConfig& config) {
-  std::vector<std::int64_t> widths;
-  constexpr std::size_t most_digits = 7;
-  for (const std::string& item : split_layers(config.layers)) {
-    require(!item.empty() && item.size() <= most_digits && item.find_first_not_of("0123456789") == std::string::npos &&
-                std::stoll(item) > 0,
-            "@layers {}: '{}' is not a number of units; give numbers from the data up, such as 200,200", config.layers,
-            item);
-    widths.push_back(std::stoll(item));
-  }
-  return widths;
-}
-
 void resolve(RunConfig& config, RunData&) {
   const Unit::Support support = make_unit(config.visible)->support();
   require(support == Unit::Support::bits || support == Unit::Support::reals,
@@ -221,7 +190,7 @@ void resolve(RunConfig& config, RunData&) {
   require(config.own.as<VaeOptions>().latent >= 1, "@latent {}: give a number of latent variables, 1 or more",
           config.own.as<VaeOptions>().latent);
   if (config.layers == "none") config.layers = "200,200";
-  (void)hidden_widths(config);
+  (void)layer_widths(config.layers);
   if (config.activation == "auto") config.activation = "tanh";
   require(parse_activation(config.activation) != Activation::softmax,
           "@activation softmax: hidden layers may be tanh, relu, elu, logistic or linear");
@@ -235,7 +204,7 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   const bool bits = visible->support() == Unit::Support::bits;
   const std::int64_t columns = data.train.columns();
   Vae vae({.visible = bits ? format("bernoulli:{}", columns) : format("shared_gaussian:{}:0.01", columns),
-           .hidden = hidden_widths(config),
+           .hidden = layer_widths(config.layers),
            .latent = config.own.as<VaeOptions>().latent,
            .activation = parse_activation(config.activation)});
   initialize(vae, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
@@ -265,9 +234,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 }
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
-  if (!header.structure.is_object() || !header.structure.contains("vae")) return nullptr;
-  try {
-    const nlohmann::json& shape = header.structure.at("vae");
+  return read_structure(header, "vae", where, [&](const nlohmann::json& shape) {
     VaeStructure structure{.visible = shape.at("visible"),
                            .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
                            .latent = shape.at("latent"),
@@ -280,15 +247,10 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
       require(widths[i] >= 1 && widths[i] <= most_units && (i == 0 || widths[i] * widths[i - 1] <= (1LL << 30)),
               "{}: a layer of {} units is no layer of a VAE", where, widths[i]);
     Vae vae(std::move(structure));
-    for (const auto& [name, value] : vae.parameters().entries())
-      copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
-    ModelHeader rest = header;
-    forget_other_image(rest, vae.visible().width());
-    return std::make_unique<VaeModel>(
-        ModelInfo{.family = rest.kind, .image = rest.image, .notes = std::move(rest.notes)}, std::move(vae));
-  } catch (const nlohmann::json::exception& error) {
-    fail("{}: the description of the VAE is damaged ({})", where, error.what());
-  }
+    read_parameters(vae.parameters(), file, where);
+    const std::int64_t width = vae.visible().width();
+    return std::make_unique<VaeModel>(info_of(header, width), std::move(vae));
+  });
 }
 
 }  // namespace
@@ -308,7 +270,7 @@ Family vae_family() {
           .products =
               [](const RunConfig& config) {
                 double weights = 0, below = static_cast<double>(make_unit(config.visible)->width());
-                for (const std::int64_t width : hidden_widths(config)) {
+                for (const std::int64_t width : layer_widths(config.layers)) {
                   weights += below * static_cast<double>(width);
                   below = static_cast<double>(width);
                 }

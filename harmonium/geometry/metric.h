@@ -5,6 +5,7 @@
 // gradient of the layers' own statistics) and the pairwise part (every term that contains the weights' direction).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,8 +60,29 @@ struct MetricOptions {
   std::uint64_t seed = 0;              // fang_random: which parents
 };
 
-// Names that make_metric() knows, with a line for a help text. These are what the tool calls optimizers.
-[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& metrics();
+// Learning rates of the two parts of a direction.
+struct Rates {
+  double bias = 0, weights = 0;
+};
+
+// What the tool calls an optimizer.
+struct MetricType {
+  std::string name, help;
+  std::function<std::unique_ptr<Metric>(const Topology& topology, const Moments& shape, const MetricOptions& options)>
+      make;
+  // Usual rates. Those of a natural gradient: a rate of one would fit the batch at hand, and noise with it.
+  Rates rates = {.bias = 0.05, .weights = 0.005};
+  // Where log p(label | data) is climbed, a fraction of a nat per row where log p(data) is a hundred.
+  Rates label_rates = rates;
+  // What it can make of edges inside a layer: nothing, solve for them from chains, or from moments of pairs as well.
+  enum class InnerEdges { no, from_chains, yes } inner_edges = InnerEdges::no;
+  std::vector<std::string> own_options = {};  // those of MetricOptions that it alone has
+  [[nodiscard]] bool has(const std::string& option) const;
+};
+
+// All there are: make_metric(), help texts and messages read this table.
+[[nodiscard]] const std::vector<MetricType>& metrics();
+[[nodiscard]] const MetricType& find_metric(const std::string& name);  // fails where there is none
 // `shape` gives names, shapes and precision of the parameters.
 [[nodiscard]] std::unique_ptr<Metric> make_metric(const std::string& name, const Topology& topology,
                                                   const Moments& shape, const MetricOptions& options = {});

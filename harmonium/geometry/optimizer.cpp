@@ -1,6 +1,6 @@
 #include "harmonium/geometry/optimizer.h"
 
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/geometry/adam.h"
 #include "harmonium/geometry/plain.h"
 
@@ -18,11 +18,23 @@ Direction without_split(const std::vector<ParameterGroup>& groups, const Moments
   return result;
 }
 
+const std::vector<OptimizerType>& optimizers() {
+  static const std::vector<OptimizerType> types = {
+      {.name = "adam",
+       .help = "steps divided by the size of earlier gradients",
+       .make = [](const std::vector<ParameterGroup>& groups,
+                  const Moments& shape) { return std::make_unique<Adam>(groups, shape); }},
+      {.name = "sgd",
+       .help = "plain stochastic gradient",
+       .make = [](const std::vector<ParameterGroup>& groups,
+                  const Moments&) { return std::make_unique<Plain>(groups); }},
+  };
+  return types;
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, const std::vector<ParameterGroup>& groups,
                                           const Moments& shape) {
-  if (name == "adam") return std::make_unique<Adam>(groups, shape);
-  require(name == "sgd", "unknown optimizer '{}'; there are: adam, sgd", name);
-  return std::make_unique<Plain>(groups);
+  return find_named(optimizers(), name, "optimizer").make(groups, shape);
 }
 
 }  // namespace harmonium

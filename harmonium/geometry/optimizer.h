@@ -5,6 +5,7 @@
 // the gradient (an Observation); who computes gradients asks wants_observations() and the like before preparing one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,8 +81,14 @@ class Optimizer {
   std::vector<std::string> notes_;
 };
 
-// "adam" or "sgd" (Plain): what any gradient may be climbed by. `shape` gives names, shapes and precision of the
-// parameters. The metrics of machines are made by make_metric().
+struct OptimizerType {
+  std::string name, help;
+  std::function<std::unique_ptr<Optimizer>(const std::vector<ParameterGroup>& groups, const Moments& shape)> make;
+};
+// What any gradient may be climbed by: adam and sgd (Plain). Metrics, which are for machines, have a table of their own
+// (metric.h).
+[[nodiscard]] const std::vector<OptimizerType>& optimizers();
+// `shape` gives names, shapes and precision of the parameters.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
                                                         const std::vector<ParameterGroup>& groups,
                                                         const Moments& shape);

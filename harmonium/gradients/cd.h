@@ -12,6 +12,9 @@ class Cd final : public NegativePhase {
  public:
   explicit Cd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "cd"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
+    return complaint_about_joined_layers(machine);
+  }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
                               const Key& key) override;

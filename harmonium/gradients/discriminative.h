@@ -17,6 +17,9 @@ namespace harmonium {
 class Discriminative final : public NegativePhase {
  public:
   [[nodiscard]] std::string name() const override { return "discriminative"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
+    return complaint_about_joined_layers(machine);
+  }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return none_; }
   [[nodiscard]] bool has_particles() const override { return false; }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harmonium/core/format.h"
 #include "harmonium/models/split_enumeration.h"
 
 namespace harmonium {
@@ -78,6 +79,12 @@ Moments exact_moments(const BoltzmannMachine& machine, int max_bits) {
 
 Moments ExactGradient::model_moments(const BoltzmannMachine& machine, const State&, const Key&) {
   return exact_moments(machine).to(machine.options());
+}
+
+std::string ExactGradient::complaint(const BoltzmannMachine& machine) const {
+  if (const std::string lengths = complaint_about_lengths(machine); !lengths.empty()) return lengths;
+  if (can_enumerate(machine)) return {};
+  return format("visits every state of the smaller side, at most 2^{}, and this model has more", enumeration_bits);
 }
 
 }  // namespace harmonium

@@ -12,6 +12,7 @@ namespace harmonium {
 class ExactGradient final : public NegativePhase {
  public:
   [[nodiscard]] std::string name() const override { return "exact"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override;
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return none_; }
   [[nodiscard]] bool has_particles() const override { return false; }

@@ -16,6 +16,10 @@ class Fpcd final : public NegativePhase {
  public:
   explicit Fpcd(const NegativePhaseOptions& options) : pcd_(options), options_(options) {}
   [[nodiscard]] std::string name() const override { return "fpcd"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
+    return pcd_.complaint(machine);
+  }
+  [[nodiscard]] bool takes_chains() const override { return true; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return pcd_.particles(); }
   void at_fraction(double done) override { pcd_.at_fraction(done); }

@@ -15,6 +15,9 @@ class Hybrid final : public NegativePhase {
  public:
   Hybrid(std::unique_ptr<NegativePhase> generative, double generative_weight);
   [[nodiscard]] std::string name() const override { return "hybrid"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
+    return generative_->complaint(machine);
+  }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   void at_fraction(double done) override { generative_->at_fraction(done); }
   // The generative phase is told of its own share alone, s_data − s_generative.

@@ -10,4 +10,9 @@ Moments MeanFieldCd::model_moments(const BoltzmannMachine& machine, const State&
   return moments_after_mean_steps(machine, std::move(means), options_.sweeps_at(fraction_));
 }
 
+std::string MeanFieldCd::complaint(const BoltzmannMachine& machine) const {
+  const std::string joined = complaint_about_joined_layers(machine);
+  return joined.empty() ? complaint_about_inner_edges(machine) : joined;
+}
+
 }  // namespace harmonium

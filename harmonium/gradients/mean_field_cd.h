@@ -12,6 +12,7 @@ class MeanFieldCd final : public NegativePhase {
  public:
   explicit MeanFieldCd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "mf_cd"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override;
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] bool paired_with_batch() const override { return true; }
   // Means are no draws: what they vary by is not what the model varies by.

@@ -1,8 +1,10 @@
 #include "harmonium/gradients/negative_phase.h"
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/gradients/cd.h"
 #include "harmonium/gradients/exact_gradient.h"
 #include "harmonium/gradients/fpcd.h"
@@ -20,44 +22,96 @@ std::int64_t NegativePhaseOptions::sweeps_at(double fraction) const {
   return std::llround(first * std::pow(last / first, fraction));
 }
 
-const std::vector<std::pair<std::string, std::string>>& negative_phases() {
-  static const std::vector<std::pair<std::string, std::string>> names = {
-      {"pcd", "persistent contrastive divergence: chains that are never reset"},
-      {"fpcd", "the same with fast weights that push the chains on"},
-      {"cd", "contrastive divergence: chains that start at the batch (biased)"},
-      {"mf_cd", "contrastive divergence with means instead of draws (biased)"},
-      {"pl", "pseudo-likelihood: every unit given all others (another objective)"},
-      {"exact", "enumeration of the smaller side (at most 25 binary units)"},
-      {"pt", "parallel tempering: persistent chains at many temperatures that exchange their states"},
-      {"tempered", "tempered transitions: persistent chains that go to the base rates and back"},
+bool NegativePhaseType::has(const std::string& option) const {
+  return std::ranges::find(own_options, option) != own_options.end();
+}
+
+namespace {
+
+template <class Type>
+std::unique_ptr<NegativePhase> phase_of(const NegativePhaseOptions& options) {
+  if constexpr (std::is_constructible_v<Type, const NegativePhaseOptions&>)
+    return std::make_unique<Type>(options);
+  else
+    return std::make_unique<Type>();
+}
+
+}  // namespace
+
+const std::vector<NegativePhaseType>& negative_phases() {
+  static const std::vector<NegativePhaseType> types = {
+      {.name = "pcd",
+       .help = "persistent contrastive divergence: chains that are never reset",
+       .make = phase_of<Pcd>,
+       .own_options = {"mean_field_steps"}},
+      {.name = "fpcd",
+       .help = "pcd with fast weights that make the chains mix faster",
+       .make = phase_of<Fpcd>,
+       .own_options = {"mean_field_steps", "fast_rate", "fast_decay"}},
+      {.name = "cd", .help = "contrastive divergence: chains that start at the batch (biased)", .make = phase_of<Cd>},
+      {.name = "mf_cd",
+       .help = "contrastive divergence with means instead of draws (biased)",
+       .make = phase_of<MeanFieldCd>},
+      {.name = "pl",
+       .help = "pseudo-likelihood: each unit given all others (not the likelihood)",
+       .make = phase_of<PseudoLikelihood>},
+      {.name = "exact",
+       .help = "enumeration of the smaller side (at most 25 binary units)",
+       .make = phase_of<ExactGradient>},
+      {.name = "pt",
+       .help = "parallel tempering: persistent chains at many temperatures that exchange their states",
+       .make = phase_of<PtGradient>,
+       .own_options = {"rungs"}},
+      {.name = "tempered",
+       .help = "tempered transitions: persistent chains that go to the base rates and back",
+       .make = phase_of<TemperedGradient>,
+       .own_options = {"rungs"}},
   };
-  return names;
+  return types;
 }
 
 std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name, const NegativePhaseOptions& options) {
+  const NegativePhaseType& type = find_named(negative_phases(), name, "gradient");
   require(options.sweeps >= 1, "the negative phase needs at least one sweep per update, not {}", options.sweeps);
   require(options.particles >= 1, "the negative phase needs at least one particle, not {}", options.particles);
-  require(options.sweeps_final >= 0, "the final number of sweeps is 0 (as at the start) or more, not {}",
+  require(options.sweeps_final >= 0, "the final number of sweeps is 0 (constant) or more, not {}",
           options.sweeps_final);
   require(options.mean_field_steps >= 0, "the number of mean-field steps is 0 (none) or more, not {}",
           options.mean_field_steps);
-  require(options.mean_field_steps == 0 || name == "pcd" || name == "fpcd",
-          "mean-field steps ({}) are for the chains of pcd and fpcd, not for the gradient {}", options.mean_field_steps,
-          name);
+  require(options.mean_field_steps == 0 || type.has("mean_field_steps"),
+          "@mean_field_steps {} does not apply to @gradient {}; it applies to {}", options.mean_field_steps, name,
+          names_of(negative_phases(), [](const NegativePhaseType& each) { return each.has("mean_field_steps"); }));
   require(options.fast_rate >= 0, "the fast rate of fpcd is 0 or more, not {}", options.fast_rate);
-  require(options.fast_decay >= 0 && options.fast_decay < 1, "the decay of fpcd's fast weights lies in [0, 1), not {}",
-          options.fast_decay);
-  if (name == "fpcd") return std::make_unique<Fpcd>(options);
-  if (name == "mf_cd") return std::make_unique<MeanFieldCd>(options);
-  if (name == "pl") return std::make_unique<PseudoLikelihood>();
-  if (name == "pcd") return std::make_unique<Pcd>(options);
-  if (name == "cd") return std::make_unique<Cd>(options);
-  if (name == "exact") return std::make_unique<ExactGradient>();
-  if (name == "pt") return std::make_unique<PtGradient>(options);
-  if (name == "tempered") return std::make_unique<TemperedGradient>(options);
-  std::string known;
-  for (const auto& [key, help] : negative_phases()) known += (known.empty() ? "" : ", ") + key;
-  fail("unknown gradient '{}'; there are: {}", name, known);
+  require(options.fast_decay >= 0 && options.fast_decay < 1,
+          "the decay of fpcd's fast weights must be at least 0 and below 1, not {}", options.fast_decay);
+  return type.make(options);
+}
+
+std::string negative_phases_for(const BoltzmannMachine& machine) {
+  return names_of(negative_phases(),
+                  [&](const NegativePhaseType& each) { return each.make({})->complaint(machine).empty(); });
+}
+
+std::string complaint_about_lengths(const BoltzmannMachine& machine) {
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer)
+    if (machine.unit(layer).wants_own_state())
+      return format("draws rows of its own, and the model does not know how long a document is (layer '{}', {})",
+                    machine.layers()[layer].name, machine.unit(layer).spec());
+  return {};
+}
+
+std::string complaint_about_joined_layers(const BoltzmannMachine& machine) {
+  return machine.hidden_joined()
+             ? "needs hidden layers whose means follow from the data alone, and here hidden layers are joined to each "
+               "other"
+             : "";
+}
+
+std::string complaint_about_inner_edges(const BoltzmannMachine& machine) {
+  for (const EdgeInfo& edge : machine.topology().edges)
+    if (edge.inner())
+      return format("moves a whole layer at once, which is wrong with edges inside a layer ({})", edge.weights);
+  return {};
 }
 
 }  // namespace harmonium

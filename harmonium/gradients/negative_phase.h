@@ -1,6 +1,7 @@
 // s_model: an estimate of the model's expected statistics, the half of the gradient that is hard.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,15 +34,19 @@ class NegativePhase {
   [[nodiscard]] virtual const State& particles() const = 0;
 
   [[nodiscard]] virtual bool has_particles() const { return true; }
+  // Empty where it can estimate the moments of this machine; else why not, a clause that follows its name.
+  [[nodiscard]] virtual std::string complaint(const BoltzmannMachine&) const { return {}; }
 
   // What the next update needs beyond the parameters.
   [[nodiscard]] virtual NamedTensors state() const { return {}; }
   virtual void restore(const NamedTensors&) {}
+  // Whether restore() takes plain chains, layer by layer ("particles.0", …), to go on with.
+  [[nodiscard]] virtual bool takes_chains() const { return false; }
 };
 
 struct NegativePhaseOptions {
   std::int64_t sweeps = 1;            // Gibbs sweeps per update (k of CD-k and PCD-k)
-  std::int64_t sweeps_final = 0;      // grown to geometrically by the end of training; 0: constant
+  std::int64_t sweeps_final = 0;      // at the end of training, reached geometrically; 0: constant
   std::int64_t mean_field_steps = 0;  // pcd, fpcd: from where the chains are, before moments are taken
   std::int64_t particles = 100;       // persistent chains (pcd, fpcd, tempered; pt: on each rung)
   std::int64_t rungs = 10;            // inverse temperatures from base to model (pt, tempered)
@@ -51,9 +56,27 @@ struct NegativePhaseOptions {
   [[nodiscard]] std::int64_t sweeps_at(double fraction) const;
 };
 
-// Names that make_negative_phase() knows, with a line for a help text.
-[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& negative_phases();
+struct NegativePhaseType {
+  std::string name, help;
+  std::function<std::unique_ptr<NegativePhase>(const NegativePhaseOptions&)> make;
+  std::vector<std::string> own_options = {};  // those of NegativePhaseOptions that not all of them have
+  [[nodiscard]] bool has(const std::string& option) const;
+};
+
+// All there are: make_negative_phase(), help texts and messages read this table.
+[[nodiscard]] const std::vector<NegativePhaseType>& negative_phases();
+// Fails where there is none of that name.
 [[nodiscard]] std::unique_ptr<NegativePhase> make_negative_phase(const std::string& name,
                                                                  const NegativePhaseOptions& options);
+// Names of those that have no complaint about a machine: "pcd, fpcd, cd".
+[[nodiscard]] std::string negative_phases_for(const BoltzmannMachine& machine);
+
+// Complaints that several of them have; empty where the machine gives no reason.
+// Rows are drawn by the model, which does not know how long a document is.
+[[nodiscard]] std::string complaint_about_lengths(const BoltzmannMachine& machine);
+// The hidden layers have no closed form given the data.
+[[nodiscard]] std::string complaint_about_joined_layers(const BoltzmannMachine& machine);
+// Units of one layer are not independent of each other given the other layers.
+[[nodiscard]] std::string complaint_about_inner_edges(const BoltzmannMachine& machine);
 
 }  // namespace harmonium

@@ -1,28 +1,35 @@
 #include "harmonium/gradients/objective.h"
 
-#include "harmonium/core/error.h"
+#include <algorithm>
+
+#include "harmonium/core/named_table.h"
 #include "harmonium/gradients/discriminative.h"
 #include "harmonium/gradients/hybrid.h"
 
 namespace harmonium {
 
-const std::vector<std::pair<std::string, std::string>>& objectives() {
-  static const std::vector<std::pair<std::string, std::string>> names = {
-      {"generative", "log p of all that is observed"},
-      {"discriminative", "log p(label | the rest), for a model with a label"},
-      {"hybrid", "log p(label | the rest) plus a little of the first"},
+bool ObjectiveType::has(const std::string& option) const {
+  return std::ranges::find(own_options, option) != own_options.end();
+}
+
+const std::vector<ObjectiveType>& objectives() {
+  using Phase = std::unique_ptr<NegativePhase>;
+  static const std::vector<ObjectiveType> types = {
+      {.name = "generative", .help = "log p(data, label)", .make = [](Phase phase, double) { return phase; }},
+      {.name = "discriminative",
+       .help = "log p(label | data)",
+       .make = [](Phase, double) -> Phase { return std::make_unique<Discriminative>(); }},
+      {.name = "hybrid",
+       .help = "the second plus @generative_weight times the first",
+       .make = [](Phase phase, double weight) -> Phase { return std::make_unique<Hybrid>(std::move(phase), weight); },
+       .own_options = {"generative_weight"}},
   };
-  return names;
+  return types;
 }
 
 std::unique_ptr<NegativePhase> make_objective(const std::string& name, std::unique_ptr<NegativePhase> phase,
                                               double generative_weight) {
-  if (name == "generative") return phase;
-  if (name == "discriminative") return std::make_unique<Discriminative>();
-  if (name == "hybrid") return std::make_unique<Hybrid>(std::move(phase), generative_weight);
-  std::string known;
-  for (const auto& [key, help] : objectives()) known += (known.empty() ? "" : ", ") + key;
-  fail("unknown objective '{}'; there are: {}", name, known);
+  return find_named(objectives(), name, "objective").make(std::move(phase), generative_weight);
 }
 
 }  // namespace harmonium

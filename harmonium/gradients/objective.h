@@ -5,8 +5,15 @@
 
 namespace harmonium {
 
-// Names that make_objective() knows, with a line for a help text.
-[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& objectives();
+struct ObjectiveType {
+  std::string name, help;
+  std::function<std::unique_ptr<NegativePhase>(std::unique_ptr<NegativePhase> phase, double generative_weight)> make;
+  std::vector<std::string> own_options = {};  // of a run, that not all of them have
+  [[nodiscard]] bool has(const std::string& option) const;
+};
+
+// All there are: make_objective(), help texts and messages read this table.
+[[nodiscard]] const std::vector<ObjectiveType>& objectives();
 
 // "generative": log p(v) or log p(v, y), and `phase` itself. "discriminative": log p(y | v), where `phase` has no part.
 // "hybrid": log p(y | v) + generative_weight · log p(v, y), the second by `phase`.

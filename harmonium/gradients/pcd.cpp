@@ -43,4 +43,10 @@ void Pcd::restore(const NamedTensors& tensors) {
     particles_.layers.push_back(find_tensor(tensors, format("particles.{}", layer), "pcd").clone());
 }
 
+std::string Pcd::complaint(const BoltzmannMachine& machine) const {
+  if (const std::string lengths = complaint_about_lengths(machine); !lengths.empty()) return lengths;
+  const std::string inner = options_.mean_field_steps > 0 ? complaint_about_inner_edges(machine) : "";
+  return inner.empty() ? "" : "with @mean_field_steps " + inner;
+}
+
 }  // namespace harmonium

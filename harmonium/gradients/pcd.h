@@ -13,6 +13,8 @@ class Pcd final : public NegativePhase {
  public:
   explicit Pcd(const NegativePhaseOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "pcd"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override;
+  [[nodiscard]] bool takes_chains() const override { return true; }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   void subtract_model_moments(Moments& gradient, const BoltzmannMachine& machine, const State& data,
                               const Key& key) override;

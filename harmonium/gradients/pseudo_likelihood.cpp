@@ -12,21 +12,6 @@ namespace {
 // Rows × alternatives × hidden units of a piece: a few megabytes of fields at a time.
 constexpr std::int64_t piece_elements = 1 << 21;
 
-void check_parts(const BoltzmannMachine& machine) {
-  for (const EdgeInfo& edge : machine.topology().edges)
-    require(
-        edge.inner() ? machine.layers()[edge.lower].observed
-                     : machine.layers()[edge.lower].observed != machine.layers()[edge.upper].observed,
-        "pseudo-likelihood needs every edge inside an observed layer or between an observed and a hidden one; {} is "
-        "not",
-        edge.weights);
-  for (const std::size_t layer : machine.observed())
-    require(machine.unit(layer).state_count().has_value(),
-            "pseudo-likelihood changes one unit at a time through all its values; layer '{}' ({}) is continuous. Use "
-            "another gradient",
-            machine.layers()[layer].name, machine.unit(layer).spec());
-}
-
 // Everything known about a hidden layer given some rows, or given their alternatives.
 struct HiddenLayer {
   std::size_t layer;
@@ -172,8 +157,25 @@ std::vector<HiddenLayer> hidden_neighbours(const BoltzmannMachine& machine, std:
 
 }  // namespace
 
+std::string PseudoLikelihood::complaint(const BoltzmannMachine& machine) const {
+  if (const std::string joined = complaint_about_joined_layers(machine); !joined.empty()) return joined;
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    const bool lower = machine.layers()[edge.lower].observed, upper = machine.layers()[edge.upper].observed;
+    if (edge.inner() ? !lower : lower == upper)
+      return format(
+          "needs every edge inside an observed layer or between an observed and a hidden one, which {} is not",
+          edge.weights);
+  }
+  for (const std::size_t layer : machine.observed())
+    if (!machine.unit(layer).state_count())
+      return format("changes one unit at a time to each of its values, and layer '{}' ({}) cannot be enumerated",
+                    machine.layers()[layer].name, machine.unit(layer).spec());
+  return {};
+}
+
 PseudoLikelihoodValue pseudo_likelihood(const BoltzmannMachine& machine, const State& data) {
-  check_parts(machine);
+  const std::string complaint = PseudoLikelihood().complaint(machine);
+  require(complaint.empty(), "pseudo-likelihood {}", complaint);
   PseudoLikelihoodValue total{.value = 0, .gradient = machine.parameters().zeros_like()};
   const std::int64_t all = data.rows();
   for (const std::size_t layer : machine.observed()) {

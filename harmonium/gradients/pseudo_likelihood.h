@@ -15,6 +15,7 @@ namespace harmonium {
 class PseudoLikelihood final : public NegativePhase {
  public:
   [[nodiscard]] std::string name() const override { return "pl"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override;
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] bool paired_with_batch() const override { return true; }
   [[nodiscard]] const State& particles() const override { return none_; }

@@ -15,6 +15,9 @@ class PtGradient final : public NegativePhase {
  public:
   explicit PtGradient(const NegativePhaseOptions& options);
   [[nodiscard]] std::string name() const override { return "pt"; }
+  [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
+    return complaint_about_lengths(machine);
+  }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }
   [[nodiscard]] NamedTensors state() const override;

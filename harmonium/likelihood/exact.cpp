@@ -9,14 +9,6 @@
 
 namespace harmonium {
 
-bool can_enumerate(const BoltzmannMachine& machine, int max_bits) {
-  try {
-    return plan_enumeration(machine, max_bits).states > 0;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits, const Progress& progress) {
   require_finite_z(machine);
   const BoltzmannMachine precise = machine.precise_on_cpu();

@@ -10,8 +10,6 @@ namespace harmonium {
 
 using Progress = std::function<void(std::int64_t done, std::int64_t total)>;  // may throw to stop the work
 
-// Whether the smaller side has at most 2^max_bits states.
-[[nodiscard]] bool can_enumerate(const BoltzmannMachine& machine, int max_bits = enumeration_bits);
 [[nodiscard]] Estimate exact_log_z(const BoltzmannMachine& machine, int max_bits = enumeration_bits,
                                    const Progress& progress = {});
 

@@ -4,7 +4,6 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
-#include "harmonium/units/bernoulli.h"
 
 namespace harmonium {
 
@@ -83,7 +82,7 @@ void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
 
 bool is_binary_rbm(const BoltzmannMachine& machine) {
   const auto& edges = machine.topology().edges;
-  const auto binary = [](const Layer& layer) { return dynamic_cast<const Bernoulli*>(layer.unit.get()) != nullptr; };
+  const auto binary = [](const Layer& layer) { return layer.unit->support() == Unit::Support::bits; };
   return machine.layers().size() == 2 && edges.size() == 1 && edges[0].lower == 0 && edges[0].upper == 1 &&
          std::ranges::all_of(machine.layers(), binary);
 }

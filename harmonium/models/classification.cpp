@@ -24,7 +24,7 @@ at::Tensor label_weights(const BoltzmannMachine& machine, std::size_t label, std
 
 std::size_t label_layer(const BoltzmannMachine& machine) {
   const auto found = std::ranges::find(machine.layers(), "label", &Layer::name);
-  require(found != machine.layers().end() && found->observed && found->unit->spec().starts_with("softmax:1x"),
+  require(found != machine.layers().end() && found->observed && found->unit->classes() > 0,
           "the model has no label layer, so it knows no classes; train one with @model classification_rbm, or "
           "@model dbm @labels top");
   const auto label = static_cast<std::size_t>(found - machine.layers().begin());

@@ -49,6 +49,14 @@ EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits) 
   return best;
 }
 
+bool can_enumerate(const BoltzmannMachine& machine, int max_bits) {
+  try {
+    return plan_enumeration(machine, max_bits).states > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 State enumerated_states(const BoltzmannMachine& machine, const EnumerationPlan& plan, const at::Tensor& numbers) {
   State state;
   state.layers.resize(machine.layers().size());

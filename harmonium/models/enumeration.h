@@ -22,6 +22,8 @@ struct EnumerationPlan {
 
 // The cheapest plan that exists; fails when even that exceeds 2^max_bits states.
 [[nodiscard]] EnumerationPlan plan_enumeration(const BoltzmannMachine& machine, int max_bits);
+// Whether there is one.
+[[nodiscard]] bool can_enumerate(const BoltzmannMachine& machine, int max_bits = enumeration_bits);
 
 // States by number, 0 … states−1: the enumerated layers of every row.
 [[nodiscard]] State enumerated_states(const BoltzmannMachine& machine, const EnumerationPlan& plan,

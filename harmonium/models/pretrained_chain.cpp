@@ -2,6 +2,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -9,8 +10,8 @@ std::vector<std::pair<std::string, std::string>> pretraining_rbms(const std::vec
   require(chain.size() >= 3, "pretraining puts RBMs together, and a chain of {} layers is {}; give two hidden layers",
           chain.size(), chain.size() == 2 ? "one RBM" : "none");
   for (const std::string& spec : chain)
-    require(spec.starts_with("bernoulli:"), "pretraining is made for layers of binary units, not {}", spec);
-  const auto twins = [](const std::string& spec) { return "twin" + spec.substr(spec.find(':')); };
+    require(unit_type(spec).support == Unit::Support::bits, "pretraining needs layers of binary units, not {}", spec);
+  const auto twins = [](const std::string& spec) { return format("twin:{}", make_unit(spec)->width()); };
   std::vector<std::pair<std::string, std::string>> rbms;
   for (std::size_t i = 0; i + 1 < chain.size(); ++i)
     rbms.emplace_back(i == 0 ? twins(chain[i]) : chain[i], i + 2 == chain.size() ? twins(chain[i + 1]) : chain[i + 1]);

@@ -4,9 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
-#include "harmonium/units/bernoulli.h"
-#include "harmonium/units/counts.h"
-#include "harmonium/units/gaussian.h"
+#include "harmonium/units/unit_types.h"
 
 namespace harmonium {
 
@@ -32,19 +30,17 @@ struct UnrolledLayer {
 UnrolledLayer unroll(const BoltzmannMachine& machine, std::size_t layer, const at::Tensor& weights) {
   const Unit& unit = machine.unit(layer);
   const Unit::Parameters parameters = machine.layer_parameters(layer);
-  const DenseLayer shape{.inputs = weights.size(0), .outputs = weights.size(1), .activation = Activation::logistic};
-  if (dynamic_cast<const Bernoulli*>(&unit) != nullptr) return {shape, weights, parameters[0]};
-  if (dynamic_cast<const Counts*>(&unit) != nullptr)
-    return {
-        {.inputs = shape.inputs, .outputs = shape.outputs, .activation = Activation::softmax}, weights, parameters[0]};
-  if (dynamic_cast<const Gaussian*>(&unit) != nullptr)
-    return {{.inputs = shape.inputs, .outputs = shape.outputs, .activation = Activation::linear},
-            weights / parameters[1],
-            parameters[0] / parameters[1]};
-  fail(
-      "layer '{}' has units '{}', which no layer of a feed-forward net computes; there are bernoulli, gaussian and "
-      "counts",
-      machine.layers()[layer].name, unit.spec());
+  if (!unit.activation()) {
+    std::string known;
+    for (const UnitType& type : unit_types())
+      if (make_unit(type.example)->activation()) known += (known.empty() ? "" : ", ") + type.name;
+    fail("layer '{}' has units '{}', whose means no layer of a feed-forward net computes; it can be done for: {}",
+         machine.layers()[layer].name, unit.spec(), known);
+  }
+  const DenseLayer shape{.inputs = weights.size(0), .outputs = weights.size(1), .activation = *unit.activation()};
+  const at::Tensor divisor = unit.activation_divisor(parameters);
+  if (!divisor.defined()) return {shape, weights, parameters[0]};
+  return {shape, weights / divisor, parameters[0] / divisor};
 }
 
 std::vector<UnrolledLayer> upward(const MachineStack& stack) {

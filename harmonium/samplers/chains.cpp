@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/core/number_text.h"
 #include "harmonium/inference/data_moments.h"
 #include "harmonium/models/definiteness.h"
@@ -35,7 +35,7 @@ Moments tempering_base(const ChainsInput& input) {
 }
 
 Moments steering_moments(const ChainsInput& input) {
-  require(input.data != nullptr, "this sampler is steered by moments of data: give @data");
+  require(input.data != nullptr, "this sampler needs moments of the training data: give @data");
   return data_moments(input.machine, *input.data);
 }
 
@@ -89,9 +89,9 @@ class ParallelTemperingChains final : public Chains {
                "per chain)",
                chains_.ladder().size(), least, found.round_trips, short_number(trips))};
     if (least < 0.1)
-      notes.sentences.push_back("exchanges are rare: more @rungs would let states travel further");
+      notes.sentences.push_back("exchanges are rare; use more @rungs");
     else if (found.round_trips == 0)
-      notes.sentences.push_back("no state has been to the base and back yet: more steps are needed for it to help");
+      notes.sentences.push_back("no chain has made a round trip to the base yet; use more steps");
     return notes;
   }
 
@@ -122,7 +122,8 @@ class TemperedTransitionChains final : public Chains {
     Notes notes{.numbers = {{"ladder", ladder_}, {"acceptance", mean}},
                 .sentences = {format("excursions over {} rungs accepted with probability {}", ladder_.size(),
                                      short_number(mean))}};
-    if (mean < 0.02) notes.sentences.push_back("excursions are hardly ever accepted: more @rungs, or another sampler");
+    if (mean < 0.02)
+      notes.sentences.push_back("excursions are hardly ever accepted; use more @rungs or another sampler");
     return notes;
   }
 
@@ -166,7 +167,8 @@ class RatesFpcdChains final : public Chains {
   void step(const Key& key) override { (void)chains_.step(key); }
   [[nodiscard]] State state() override { return chains_.state(); }
   [[nodiscard]] Notes take_notes() override {
-    return {.sentences = {"rates-FPCD is biased: its chains are drawn towards the data and away from where they were"}};
+    return {
+        .sentences = {"rates-FPCD is biased: its chains are pulled towards the data and pushed away from their past"}};
   }
 
  private:
@@ -175,7 +177,7 @@ class RatesFpcdChains final : public Chains {
     const double bytes = static_cast<double>(input.start.rows() * input.machine.parameters().dimension()) *
                          static_cast<double>(input.start.layers[0].element_size());
     require(bytes <= most_bytes,
-            "rates_fpcd keeps the parameters once for each of its {} chains, {:.0f} GB in all; ask for fewer chains "
+            "rates_fpcd stores the parameters once for each of its {} chains, {:.0f} GB in all; use fewer chains "
             "(-n), or several states of each (@per_chain)",
             input.start.rows(), bytes / 1e9);
     State state = input.start;
@@ -218,39 +220,66 @@ class ExactChains final : public Chains {
 }  // namespace
 
 const std::vector<SamplerKind>& sampler_kinds() {
+  using MadeChains = std::unique_ptr<Chains>;
   static const std::vector<SamplerKind> kinds = {
-      {.name = "gibbs", .alias = "", .help = "block Gibbs sampling", .clamps = true},
-      {.name = "parallel_tempering", .alias = "pt", .help = "chains at many temperatures that exchange", .rungs = 20},
-      {.name = "tempered_transitions", .alias = "tempered", .help = "excursions to the base and back", .rungs = 50},
+      {.name = "gibbs",
+       .alias = "",
+       .help = "block Gibbs sampling",
+       .clamps = true,
+       .make = [](ChainsInput input, const SamplerOptions&) -> MadeChains {
+         return std::make_unique<GibbsChains>(std::move(input));
+       }},
+      {.name = "parallel_tempering",
+       .alias = "pt",
+       .help = "chains at many temperatures that exchange their states",
+       .rungs = 20,
+       .make = [](ChainsInput input, const SamplerOptions& options) -> MadeChains {
+         return std::make_unique<ParallelTemperingChains>(input, options.rungs);
+       }},
+      {.name = "tempered_transitions",
+       .alias = "tempered",
+       .help = "excursions to the base rates and back",
+       .rungs = 50,
+       .make = [](ChainsInput input, const SamplerOptions& options) -> MadeChains {
+         return std::make_unique<TemperedTransitionChains>(std::move(input), options.rungs);
+       }},
       {.name = "herding",
        .alias = "",
        .help = "one deterministic sequence with the data's moments",
        .needs_data = true,
-       .single_chain = true},
+       .single_chain = true,
+       .make = [](ChainsInput input, const SamplerOptions&) -> MadeChains {
+         return std::make_unique<HerdingChain>(input);
+       }},
       {.name = "rates_fpcd",
        .alias = "fpcd",
-       .help = "Gibbs under fast weights; mixes fast, biased",
-       .needs_data = true},
-      {.name = "exact", .alias = "", .help = "independent draws, where a side can be enumerated", .markov = false},
+       .help = "Gibbs sampling under fast weights; mixes fast, biased",
+       .needs_data = true,
+       .make = [](ChainsInput input, const SamplerOptions& options) -> MadeChains {
+         return std::make_unique<RatesFpcdChains>(input, options);
+       }},
+      {.name = "exact",
+       .alias = "",
+       .help = "independent draws, where one side can be enumerated",
+       .markov = false,
+       .make = [](ChainsInput input, const SamplerOptions&) -> MadeChains {
+         return std::make_unique<ExactChains>(input);
+       }},
   };
   return kinds;
 }
 
 const SamplerKind& find_sampler(const std::string& name) {
-  std::string names;
-  for (const SamplerKind& kind : sampler_kinds()) {
+  for (const SamplerKind& kind : sampler_kinds())
     if (!name.empty() && (name == kind.name || name == kind.alias)) return kind;
-    names += kind.name + std::string(", ");
-  }
-  fail("@sampler {}: there are {}wang_landau", name, names);
+  fail("unknown sampler '{}'; there are: {}, wang_landau", name, names_of(sampler_kinds()));
 }
 
 void check(const SamplerOptions& options) {
   const SamplerKind& kind = find_sampler(options.name);
-  require(options.rungs == 0 || kind.rungs > 0,
-          "@rungs {}: {} has no ladder; it goes with parallel_tempering and tempered_transitions", options.rungs,
-          kind.name);
-  require(options.rungs == 0 || options.rungs >= 2, "@rungs {}: a ladder has at least two, base and model",
+  require(options.rungs == 0 || kind.rungs > 0, "@rungs {} does not apply to the sampler {}; it applies to {}",
+          options.rungs, kind.name, names_of(sampler_kinds(), [](const SamplerKind& each) { return each.rungs > 0; }));
+  require(options.rungs == 0 || options.rungs >= 2, "@rungs {}: at least 2 inverse temperatures are needed, 0 and 1",
           options.rungs);
 }
 
@@ -258,14 +287,9 @@ std::unique_ptr<Chains> make_chains(const SamplerOptions& options, ChainsInput i
   check(options);
   require_finite_z(input.machine);
   const SamplerKind& kind = find_sampler(options.name);
-  const std::string name = kind.name;
-  const std::int64_t rungs = options.rungs > 0 ? options.rungs : kind.rungs;
-  if (name == "parallel_tempering") return std::make_unique<ParallelTemperingChains>(input, rungs);
-  if (name == "tempered_transitions") return std::make_unique<TemperedTransitionChains>(std::move(input), rungs);
-  if (name == "herding") return std::make_unique<HerdingChain>(input);
-  if (name == "rates_fpcd") return std::make_unique<RatesFpcdChains>(input, options);
-  if (name == "exact") return std::make_unique<ExactChains>(input);
-  return std::make_unique<GibbsChains>(std::move(input));
+  SamplerOptions complete = options;
+  if (complete.rungs == 0) complete.rungs = kind.rungs;
+  return kind.make(std::move(input), complete);
 }
 
 }  // namespace harmonium

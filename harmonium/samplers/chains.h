@@ -1,6 +1,7 @@
 // The samplers of the library by name, as crowds of chains that are moved step by step.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,20 +18,6 @@ struct SamplerOptions {
   std::int64_t rungs = 0;                      // parallel_tempering, tempered_transitions; 0: the sampler's own number
   double fast_rate = 0.01, fast_decay = 0.95;  // rates_fpcd
 };
-
-struct SamplerKind {
-  const char *name, *alias, *help;
-  bool needs_data = false;    // moments of data, to be steered by
-  bool single_chain = false;  // has one chain whatever is asked for
-  bool markov = true;         // has a past to forget
-  bool clamps = false;        // can hold units
-  std::int64_t rungs = 0;     // of its ladder, where it has one
-};
-[[nodiscard]] const std::vector<SamplerKind>& sampler_kinds();
-// By name or alias; fails naming those there are.
-[[nodiscard]] const SamplerKind& find_sampler(const std::string& name);
-// Fails where options do not go with the sampler.
-void check(const SamplerOptions& options);
 
 class Chains {
  public:
@@ -57,6 +44,22 @@ struct ChainsInput {
   KnownUnits known = {};                // empty: none
   Key key = Key(0);
 };
+
+struct SamplerKind {
+  const char *name, *alias, *help;
+  bool needs_data = false;    // moments of data, to be steered by
+  bool single_chain = false;  // has one chain whatever is asked for
+  bool markov = true;         // has a past to forget
+  bool clamps = false;        // can hold units
+  std::int64_t rungs = 0;     // of its ladder, where it has one
+  std::function<std::unique_ptr<Chains>(ChainsInput input, const SamplerOptions& options)> make = {};
+};
+// All there are: make_chains(), help texts and messages read this table.
+[[nodiscard]] const std::vector<SamplerKind>& sampler_kinds();
+// By name or alias; fails naming those there are.
+[[nodiscard]] const SamplerKind& find_sampler(const std::string& name);
+// Fails where options do not go with the sampler.
+void check(const SamplerOptions& options);
 [[nodiscard]] std::unique_ptr<Chains> make_chains(const SamplerOptions& options, ChainsInput input);
 
 }  // namespace harmonium

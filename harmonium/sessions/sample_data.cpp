@@ -46,7 +46,7 @@ SteeringData open_steering_data(const DataSource& source, const BoltzmannMachine
 
 std::optional<std::size_t> find_label_layer(const BoltzmannMachine& machine) {
   const LayerSet observed = machine.observed();
-  if (observed.size() != 2 || !machine.unit(observed[1]).spec().starts_with("softmax:1x")) return std::nullopt;
+  if (observed.size() != 2 || machine.unit(observed[1]).classes() == 0) return std::nullopt;
   return observed[1];
 }
 

@@ -4,7 +4,6 @@
 #include "harmonium/inference/mean_field.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/log_likelihood.h"
-#include "harmonium/units/bernoulli.h"
 
 namespace harmonium {
 
@@ -73,7 +72,7 @@ std::map<std::string, double> Monitor::measure(const BoltzmannMachine& machine) 
   const State judged = valid_.empty() ? train : machine.observe(valid_);
   const std::size_t visible = machine.observed().front();
 
-  if (dynamic_cast<const Bernoulli*>(&machine.unit(visible)) != nullptr)
+  if (machine.unit(visible).support() == Unit::Support::bits)
     metrics["pseudo_log_likelihood"] = pseudo_log_likelihood(machine, judged, visible, key_);
   // What Z is depends on a document's length.
   if (!valid_.empty() && !machine.unit(visible).wants_own_state())

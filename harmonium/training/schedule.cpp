@@ -22,9 +22,10 @@ std::string to_string(Schedule schedule) {
 
 Schedule parse_schedule(const std::string& name) {
   const auto it = std::ranges::find(schedules(), name, &std::pair<Schedule, std::string>::second);
-  require(it != schedules().end(), "unknown schedule '{}'; there are: constant, linear, sqrt, inverse, sqrt_linear",
-          name);
-  return it->first;
+  if (it != schedules().end()) return it->first;
+  std::string known;
+  for (const auto& [schedule, each] : schedules()) known += (known.empty() ? "" : ", ") + each;
+  fail("unknown schedule '{}'; there are: {}", name, known);
 }
 
 double schedule_factor(Schedule schedule, std::int64_t t, std::int64_t total, double tau) {

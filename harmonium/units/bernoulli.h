@@ -10,6 +10,7 @@ class Bernoulli final : public Unit {
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::bits; }
+  [[nodiscard]] std::optional<Activation> activation() const override { return Activation::logistic; }
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const AnnealedField& field) const override;

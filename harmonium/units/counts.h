@@ -22,6 +22,7 @@ class Counts final : public Unit {
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::counts; }
+  [[nodiscard]] std::optional<Activation> activation() const override { return Activation::softmax; }
   [[nodiscard]] bool wants_own_state() const override { return true; }
   [[nodiscard]] at::Tensor with_own_state(const at::Tensor& field, const at::Tensor& state) const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;

@@ -12,6 +12,8 @@ class Gaussian final : public Unit {
   using Unit::Unit;
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::reals; }
+  [[nodiscard]] std::optional<Activation> activation() const override { return Activation::linear; }
+  [[nodiscard]] at::Tensor activation_divisor(const Parameters& parameters) const override { return parameters[1]; }
   [[nodiscard]] std::vector<std::string> parameter_names() const override { return {"bias", "precision"}; }
   [[nodiscard]] Parameters neutral_parameters(at::ScalarType type) const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
@@ -28,6 +30,8 @@ class Gaussian final : public Unit {
   [[nodiscard]] at::Tensor conditional_covariance(const at::Tensor& field, const Parameters& parameters,
                                                   const at::Tensor& weights) const override;
   [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
+  [[nodiscard]] std::optional<Grid> grid(const at::Tensor& low, const at::Tensor& high,
+                                         const Parameters& parameters) const override;
   void constrain_(Parameters& parameters) const override;
   [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
 };

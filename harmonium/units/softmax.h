@@ -12,6 +12,7 @@ class Softmax final : public Unit {
   Softmax(std::int64_t groups, std::int64_t states) : Unit(groups * states), groups_(groups), states_(states) {}
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::one_hot; }
+  [[nodiscard]] std::int64_t classes() const override { return groups_ == 1 ? states_ : 0; }
   [[nodiscard]] at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const override;
   using Unit::sample;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const override;

@@ -1,16 +1,12 @@
 #include "harmonium/units/unit.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/binary_product.h"
-#include "harmonium/units/bernoulli.h"
-#include "harmonium/units/counts.h"
-#include "harmonium/units/gaussian.h"
-#include "harmonium/units/softmax.h"
-#include "harmonium/units/twin.h"
 
 namespace harmonium {
 
@@ -85,39 +81,12 @@ at::Tensor Unit::states(const at::Tensor&, at::ScalarType) const {
   fail("units of type {} have infinitely many states and cannot be enumerated", spec());
 }
 
+std::optional<Unit::Grid> Unit::grid(const at::Tensor&, const at::Tensor&, const Parameters&) const {
+  return std::nullopt;
+}
+
 at::Tensor average_rows(const at::Tensor& rows, const at::Tensor& weights) {
   return weights.defined() ? weights.to(rows.scalar_type()).matmul(rows) : rows.mean(0);
-}
-
-namespace {
-
-std::int64_t parse_count(std::string_view text, const std::string& spec) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && value > 0,
-          "unit '{}': '{}' is not a positive number of units", spec, text);
-  return value;
-}
-
-}  // namespace
-
-std::shared_ptr<const Unit> make_unit(const std::string& spec) {
-  const std::size_t colon = spec.find(':');
-  const std::string kind = spec.substr(0, colon);
-  const std::string_view size =
-      colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
-  if (kind == "bernoulli") return std::make_shared<Bernoulli>(parse_count(size, spec));
-  if (kind == "gaussian") return std::make_shared<Gaussian>(parse_count(size, spec));
-  if (kind == "twin") return std::make_shared<Twin>(parse_count(size, spec));
-  if (kind == "counts") return std::make_shared<Counts>(parse_count(size, spec));
-  if (kind == "softmax") {
-    const std::size_t times = size.find('x');
-    require(times != std::string_view::npos,
-            "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
-    return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec),
-                                     parse_count(size.substr(times + 1), spec));
-  }
-  fail("unknown unit type '{}' in '{}'; there are: bernoulli:N, softmax:GxK, gaussian:N, counts:K, twin:N", kind, spec);
 }
 
 }  // namespace harmonium

@@ -6,7 +6,7 @@
 // A new unit type is one short file that answers the questions below; it then works in every model and algorithm.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +16,7 @@
 
 #include "harmonium/core/key.h"
 #include "harmonium/kernels/coded_table.h"
+#include "harmonium/nets/activation.h"
 
 namespace harmonium {
 
@@ -30,9 +31,12 @@ class Unit {
   [[nodiscard]] std::int64_t width() const { return width_; }
   // "bernoulli:784": what make_unit() reads.
   [[nodiscard]] virtual std::string spec() const = 0;
-  // Which values a unit can have; means of bits lie between 0 and 1.
+  // Which values a unit can have; means of bits lie between 0 and 1. Units of bits whose only statistic is x itself are
+  // on with probability σ(field), so this says all about them.
   enum class Support { bits, halves, one_hot, reals, counts };
   [[nodiscard]] virtual Support support() const = 0;
+  // How many classes the layer chooses one of, where it is a label's: one one-hot group. Else 0.
+  [[nodiscard]] virtual std::int64_t classes() const { return 0; }
   // "bias" first; further entries are parameters of statistics beyond x itself.
   [[nodiscard]] virtual std::vector<std::string> parameter_names() const { return {"bias"}; }
   // Parameters of a layer that knows nothing: zero bias, unit precision.
@@ -47,6 +51,10 @@ class Unit {
   [[nodiscard]] virtual at::Tensor mean(const at::Tensor& field, const Parameters& parameters) const = 0;
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& field,
                                           const Parameters& parameters) const = 0;
+  // E[x | field] as a layer of a feed-forward net computes it, activation(field / divisor); nothing where none does.
+  // The divisor (width) is undefined where there is nothing to divide by.
+  [[nodiscard]] virtual std::optional<Activation> activation() const { return std::nullopt; }
+  [[nodiscard]] virtual at::Tensor activation_divisor(const Parameters&) const { return {}; }
   // The field start + neighbour·weights, not multiplied yet. `start` is a row or a table.
   struct ProductField {
     const at::Tensor& start;
@@ -65,7 +73,7 @@ class Unit {
     const at::Tensor& input;
     double scale;
     const Parameters& parameters;
-    [[nodiscard]] at::Tensor total() const { return at::add(parameters[0], input, scale); }
+    [[nodiscard]] at::Tensor total() const { return parameters[0].add(input, scale); }
   };
   // A draw given such a field.
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const AnnealedField& field) const;
@@ -115,6 +123,14 @@ class Unit {
     std::int64_t values = 2, columns = 1;
   };
   [[nodiscard]] virtual Digit digit() const { return {}; }
+  // Continuous units: places start + k·step (0 ≤ k ≤ steps), one column each, over which sums of step·p(x | field) are
+  // integrals, up to 10⁻⁸, for every field between `low` and `high` (width). Nothing for other units.
+  struct Grid {
+    at::Tensor start, step;
+    std::int64_t steps = 0;
+  };
+  [[nodiscard]] virtual std::optional<Grid> grid(const at::Tensor& low, const at::Tensor& high,
+                                                 const Parameters& parameters) const;
   // Empty when rows of `state` are possible values of the layer (or means of them), else what is wrong with the first
   // bad one.
   [[nodiscard]] virtual std::string complaint(const at::Tensor& state) const = 0;
@@ -126,7 +142,7 @@ class Unit {
 // Weighted average of rows; undefined weights mean the plain average.
 [[nodiscard]] at::Tensor average_rows(const at::Tensor& rows, const at::Tensor& weights);
 
-// "bernoulli:N", "softmax:GxK" (G groups of K states), "gaussian:N", "twin:N".
+// "bernoulli:784", "softmax:20x21": by the table in units/unit_types.h.
 [[nodiscard]] std::shared_ptr<const Unit> make_unit(const std::string& spec);
 
 }  // namespace harmonium

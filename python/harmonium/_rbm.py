@@ -93,6 +93,8 @@ class RBM(Machine):
     def from_arrays(cls, W, a, b, *, visible="bernoulli"):
         """A fitted RBM of weights W (n_features, n_components), visible biases a and hidden biases b.
 
+        Visible units are "bernoulli", "gaussian", "counts" or "softmax:K" (one-hot groups of K columns each).
+
         >>> import numpy as np
         >>> rbm = RBM.from_arrays(np.zeros((3, 2)), np.zeros(3), np.zeros(2))
         >>> rbm.transform([[0, 1, 1]])

@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,6 +15,7 @@
 #include "harmonium/likelihood/unit_conditionals.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/samplers/gibbs.h"
+#include "harmonium/units/unit_types.h"
 #include "watch.h"
 
 namespace harmonium::python {
@@ -83,8 +86,9 @@ PyModel PyModel::from_arrays(const at::Tensor& weights, const at::Tensor& visibl
           "the visible biases must be {} numbers, one for each row of W", weights.size(0));
   require(hidden.dim() == 1 && hidden.size(0) == weights.size(1),
           "the hidden biases must be {} numbers, one for each column of W", weights.size(1));
-  TrainedMachine one{
-      make_rbm(format("{}:{}", visible_units, weights.size(0)), format("bernoulli:{}", weights.size(1)))};
+  TrainedMachine one{make_rbm(fit_unit(visible_units, weights.size(0)), hidden_spec(std::to_string(weights.size(1))))};
+  require(one.machine.unit(0).width() == weights.size(0), "visible={} asks for {} rows of W, not {}", visible_units,
+          one.machine.unit(0).width(), weights.size(0));
   const std::string where = "from_arrays";
   copy_parameter(one.machine.parameters()["visible_hidden.weights"], "W", weights, where);
   copy_parameter(one.machine.parameters()["visible.bias"], "the visible biases", visible, where);

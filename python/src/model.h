@@ -17,7 +17,8 @@ class PyModel {
 
   static PyModel load(const std::string& path);
   static PyModel decode(std::string_view bytes);
-  // A binary RBM, or one with Gaussian visible units where precisions are given: weights visible × hidden.
+  // An RBM with binary hidden units: weights visible × hidden, and visible units as in units/unit_types.h, with or
+  // without their number ("bernoulli", "softmax:21", "softmax:3x21").
   static PyModel from_arrays(const at::Tensor& weights, const at::Tensor& visible, const at::Tensor& hidden,
                              const std::string& visible_units);
   void save(const std::string& path) const;

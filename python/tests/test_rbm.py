@@ -251,3 +251,22 @@ def test_history_is_kept_where_asked_for(bits):
 def test_verbose_prints_lines_where_nobody_watches(bits, capsys):
     RBM(n_components=4, updates=50, verbose=1).fit(bits)
     assert "[RBM] Iteration" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("visible", ["softmax:3", "softmax:2x3"])
+def test_arrays_of_one_hot_groups_give_probabilities_that_sum_to_one(visible):
+    W, a, b = np.random.default_rng(5).normal(size=(6, 2)), np.arange(6) / 5, np.array([0.3, -0.2])
+    rbm = RBM.from_arrays(W, a, b, visible=visible)
+    rows = np.array([[*np.eye(3)[i], *np.eye(3)[j]] for i in range(3) for j in range(3)])
+    # log f(v) = a·v + Σ_j log(1 + e^(b_j + v·W_j)), and Z is the sum over the nine rows there are.
+    log_f = rows @ a + np.log1p(np.exp(rows @ W + b)).sum(axis=1)
+    log_z = np.log(np.exp(log_f).sum())
+    assert rbm.log_z().value == pytest.approx(log_z, abs=1e-5)
+    np.testing.assert_allclose(-rbm.free_energy(rows), log_f, atol=1e-5)
+
+
+def test_arrays_that_do_not_divide_into_groups_are_refused():
+    with pytest.raises(ValueError, match="groups of 4"):
+        RBM.from_arrays(np.zeros((6, 2)), np.zeros(6), np.zeros(2), visible="softmax:4")
+    with pytest.raises(ValueError, match="softmax:3x4"):
+        RBM.from_arrays(np.zeros((6, 2)), np.zeros(6), np.zeros(2), visible="softmax:3x4")

@@ -1,5 +1,5 @@
 #include "harmonium/data/formats/safetensors.h"
-#include "harmonium/families/belief_net_family.h"
+#include "harmonium/families/belief_net_stages.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/machine_file.h"
 #include "harmonium/models/builders.h"

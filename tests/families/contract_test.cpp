@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/machine_density.h"
 #include "harmonium/families/machine_model.h"
@@ -150,6 +151,41 @@ TEST_P(EveryFamily, GoesOnFromItsStateBitForBit) {
   }
   EXPECT_EQ(second->kept()->encode_file(), whole->kept()->encode_file());
   EXPECT_EQ(second->measure(), whole->measure());
+}
+
+// A family that has no complaint about a model begins from it, and one that has says so before anything is made.
+TEST_P(EveryFamily, BeginsFamiliesThatAcceptIt) {
+  const std::unique_ptr<Model> source = trained(config_, data_);
+  const std::string path = ::testing::TempDir() + "begins_" + GetParam() + ".safetensors";
+  write_file_atomically(path, source->encode_file());
+  for (const Family& family : families()) {
+    if (!family.begin_from) continue;
+    SCOPED_TRACE(family.name);
+    EXPECT_TRUE(family.has("start"));
+    EXPECT_FALSE(family.begin_from->help.empty());
+    RunConfig config = usual_config(family.name);
+    config.data = "halves";
+    config.start = path;
+    config.updates = 3;
+    config.batch = 10;
+    config.keep = "last";
+    RunData data = small_data();
+    const auto begin = [&] {
+      family.begin_from->configure(config, *source, nullptr);
+      resolve(config, data);
+      return family.train(config, data, *family.make(config, data, {}));
+    };
+    const std::string complaint = family.begin_from->complaint(*source, path);
+    if (!complaint.empty()) {
+      EXPECT_NE(complaint.find(path), std::string::npos) << complaint;
+      EXPECT_THROW((void)begin(), Error);
+      continue;
+    }
+    const auto trainee = begin();
+    ASSERT_NE(trainee, nullptr);
+    trainee->training().step();
+    EXPECT_EQ(trainee->current()->info().family, family.name);
+  }
 }
 
 TEST_P(EveryFamily, DrawsRowsThatItsUnitsCanHave) {

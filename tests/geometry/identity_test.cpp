@@ -29,9 +29,10 @@ TEST(Identity, LeavesEveryGradientAsItIs) {
 
 TEST(MakeMetric, KnowsEveryNameItLists) {
   const BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2");
-  for (const auto& [name, help] : metrics()) {
-    EXPECT_EQ(make_metric(name, machine.topology(), machine.parameters())->name(), name);
-    EXPECT_FALSE(help.empty());
+  for (const MetricType& type : metrics()) {
+    EXPECT_EQ(make_metric(type.name, machine.topology(), machine.parameters())->name(), type.name);
+    EXPECT_FALSE(type.help.empty());
+    EXPECT_TRUE(type.rates.bias > 0 && type.rates.weights > 0 && type.label_rates.weights > 0) << type.name;
   }
 }
 

@@ -91,8 +91,8 @@ TEST_P(EveryMetric, LeavesTheGradientItIsGivenAlone) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& [name, help] : metrics())
-    for (const support::MachineCase& machine : metric_machines()) cases.emplace_back(name, machine);
+  for (const MetricType& type : metrics())
+    for (const support::MachineCase& machine : metric_machines()) cases.emplace_back(type.name, machine);
   return cases;
 }
 

@@ -179,10 +179,66 @@ TEST(Pcd, NeverResetsItsChains) {
 }
 
 TEST(MakeNegativePhase, KnowsEveryNameItLists) {
-  for (const auto& [name, help] : negative_phases()) {
-    EXPECT_EQ(make_negative_phase(name, {})->name(), name);
-    EXPECT_FALSE(help.empty());
+  for (const NegativePhaseType& type : negative_phases()) {
+    EXPECT_EQ(make_negative_phase(type.name, {})->name(), type.name);
+    EXPECT_FALSE(type.help.empty());
   }
+}
+
+// A phase without a complaint about a machine estimates its moments; one with a complaint does not.
+TEST(NegativePhase, ComplainsAboutTheMachinesItCannotTrain) {
+  struct Case {
+    const char* what;
+    BoltzmannMachine machine;
+    std::vector<at::Tensor> batch;
+    std::string fitting;
+  };
+  const at::Tensor bits = at::tensor({1.0, 0.0, 1.0, 0.0, 1.0, 1.0}, at::kDouble).reshape({2, 3});
+  const std::vector<Case> cases = {
+      {"an RBM",
+       make_rbm("bernoulli:3", "bernoulli:2", at::kDouble),
+       {bits},
+       "pcd, fpcd, cd, mf_cd, pl, exact, pt, tempered"},
+      {"a deep machine",
+       make_chain({"bernoulli:3", "bernoulli:2", "bernoulli:2"}, at::kDouble),
+       {bits},
+       "pcd, fpcd, exact, pt, tempered"},
+      {"pixels that are joined",
+       make_mrf("bernoulli:3", at::kDouble),
+       {bits},
+       "pcd, fpcd, cd, pl, exact, pt, tempered"},
+      {"word counts", make_rbm("counts:3", "bernoulli:2", at::kDouble), {bits * 2}, "cd, mf_cd"},
+      {"real values",
+       make_rbm("gaussian:3", "bernoulli:2", at::kDouble),
+       {bits},
+       "pcd, fpcd, cd, mf_cd, exact, pt, tempered"},
+      {"too many states",
+       make_rbm("bernoulli:30", "bernoulli:30", at::kDouble),
+       {at::ones({2, 30}, at::kDouble)},
+       "pcd, fpcd, cd, mf_cd, pl, pt, tempered"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    EXPECT_EQ(negative_phases_for(one.machine), one.fitting);
+    const State data = one.machine.observe(one.batch);
+    for (const NegativePhaseType& type : negative_phases()) {
+      SCOPED_TRACE(type.name);
+      const auto phase = make_negative_phase(type.name, {.particles = 3});
+      if (!phase->complaint(one.machine).empty()) continue;
+      const Moments found = phase->model_moments(one.machine, data, Key(7));
+      for (const auto& [name, value] : found.entries()) EXPECT_TRUE(at::isfinite(value).all().item<bool>()) << name;
+    }
+  }
+}
+
+TEST(NegativePhase, ComplainsAboutMeanFieldStepsAlongEdgesInsideALayer) {
+  const BoltzmannMachine field = make_mrf("bernoulli:3", at::kDouble);
+  EXPECT_EQ(make_negative_phase("pcd", {})->complaint(field), "");
+  support::expect_mentions(make_negative_phase("pcd", {.mean_field_steps = 2})->complaint(field),
+                           {"mean_field_steps", "inside a layer"});
+  support::expect_mentions(
+      support::message_of([] { static_cast<void>(make_negative_phase("cd", {.mean_field_steps = 2})); }),
+      {"mean_field_steps", "cd", "pcd, fpcd"});
 }
 
 TEST(MakeNegativePhase, RefusesUnknownNamesAndEmptyWork) {

@@ -1,0 +1,141 @@
+#include "harmonium/units/unit_types.h"
+
+#include <charconv>
+
+#include "harmonium/core/error.h"
+#include "harmonium/units/bernoulli.h"
+#include "harmonium/units/counts.h"
+#include "harmonium/units/gaussian.h"
+#include "harmonium/units/softmax.h"
+#include "harmonium/units/twin.h"
+
+namespace harmonium {
+
+namespace {
+
+std::int64_t parse_count(std::string_view text, const std::string& spec) {
+  constexpr std::int64_t most = 1'000'000'000;  // of groups and of states: their product is still a number
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size() && value > 0,
+          "unit '{}': '{}' is not a positive number of units", spec, text);
+  require(value <= most, "unit '{}': {} units are too many; a layer has at most {}", spec, text, most);
+  return value;
+}
+
+// Types that are known by their width alone.
+template <class Type>
+std::shared_ptr<const Unit> unit_of_width(std::string_view size, const std::string& spec) {
+  return std::make_shared<Type>(parse_count(size, spec));
+}
+
+std::string fit_width(const std::string& size, std::int64_t columns, const std::string&) {
+  return size.empty() ? std::to_string(columns) : size;
+}
+
+std::shared_ptr<const Unit> softmax_of(std::string_view size, const std::string& spec) {
+  const std::size_t times = size.find('x');
+  require(times != std::string_view::npos,
+          "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
+  return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec));
+}
+
+std::string fit_groups(const std::string& size, std::int64_t columns, const std::string& spec) {
+  require(!size.empty(), "unit '{}': give the number of states of each group, e.g. softmax:21", spec);
+  if (size.find('x') != std::string::npos) return size;
+  const std::int64_t states = parse_count(size, spec);
+  require(states >= 2 && columns % states == 0, "unit '{}': {} columns cannot be divided into groups of {} states",
+          spec, columns, states);
+  return format("{}x{}", columns / states, states);
+}
+
+std::string size_of(const std::string& spec) {
+  const std::size_t colon = spec.find(':');
+  return colon == std::string::npos ? "" : spec.substr(colon + 1);
+}
+
+}  // namespace
+
+const std::vector<UnitType>& unit_types() {
+  using Support = Unit::Support;
+  static const std::vector<UnitType> types = {
+      {.name = "bernoulli",
+       .form = "bernoulli:N",
+       .help = "binary units",
+       .support = Support::bits,
+       .example = "bernoulli:3",
+       .of_data = "bernoulli",
+       .make = unit_of_width<Bernoulli>,
+       .fit = fit_width},
+      {.name = "gaussian",
+       .form = "gaussian:N",
+       .help = "real values",
+       .support = Support::reals,
+       .example = "gaussian:2",
+       .of_data = "gaussian",
+       .make = unit_of_width<Gaussian>,
+       .fit = fit_width},
+      {.name = "softmax",
+       .form = "softmax:GxK",
+       .help = "one-hot groups of K states",
+       .support = Support::one_hot,
+       .example = "softmax:2x3",
+       .of_data = "softmax:K",
+       .make = softmax_of,
+       .fit = fit_groups},
+      {.name = "counts",
+       .form = "counts:K",
+       .help = "word counts of documents",
+       .support = Support::counts,
+       .example = "counts:3",
+       .of_data = "counts",
+       .make = unit_of_width<Counts>,
+       .fit = fit_width},
+      {.name = "twin",
+       .form = "twin:N",
+       .help = "means of two binary copies, in the pretraining of deep machines",
+       .support = Support::halves,
+       .example = "twin:2",
+       .make = unit_of_width<Twin>},
+  };
+  return types;
+}
+
+const UnitType& unit_type(const std::string& spec) {
+  const std::string name = spec.substr(0, spec.find(':'));
+  for (const UnitType& type : unit_types())
+    if (type.name == name) return type;
+  fail("unknown unit type '{}' in '{}'; there are: {}", name, spec, unit_forms());
+}
+
+std::string unit_forms() {
+  std::string forms;
+  for (const UnitType& type : unit_types()) forms += (forms.empty() ? "" : ", ") + type.form;
+  return forms;
+}
+
+std::string data_unit_forms() {
+  std::string forms;
+  for (const UnitType& type : unit_types())
+    if (!type.of_data.empty()) forms += (forms.empty() ? "" : ", ") + type.of_data + " (" + type.help + ")";
+  return forms;
+}
+
+std::shared_ptr<const Unit> make_unit(const std::string& spec) { return unit_type(spec).make(size_of(spec), spec); }
+
+std::string fit_unit(const std::string& spec, std::int64_t columns) {
+  const UnitType& type = unit_type(spec);
+  if (!type.fit) return spec;
+  return type.name + ":" + type.fit(size_of(spec), columns, spec);
+}
+
+std::string hidden_spec(const std::string& given) {
+  const bool plain_number = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  return plain_number ? format("{}:{}", unit_types().front().name, given) : given;
+}
+
+std::string hidden_text(const Unit& unit) {
+  return unit.support() == unit_types().front().support ? std::to_string(unit.width()) : unit.spec();
+}
+
+}  // namespace harmonium
