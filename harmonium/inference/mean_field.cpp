@@ -1,24 +1,11 @@
 #include "harmonium/inference/mean_field.h"
 
-#include <algorithm>
-
 #include "harmonium/core/error.h"
+#include "harmonium/inference/hidden_blocks.h"
 
 namespace harmonium {
 
 namespace {
-
-// Blocks of hidden layers, without what is observed.
-std::vector<LayerSet> hidden_blocks(const BoltzmannMachine& machine) {
-  std::vector<LayerSet> blocks;
-  for (const LayerSet& block : machine.blocks()) {
-    LayerSet hidden;
-    std::ranges::copy_if(block, std::back_inserter(hidden),
-                         [&](std::size_t layer) { return !machine.layers()[layer].observed; });
-    if (!hidden.empty()) blocks.push_back(std::move(hidden));
-  }
-  return blocks;
-}
 
 void require_inferable(const BoltzmannMachine& machine, const State& data, const MeanFieldOptions& options) {
   require(options.most_sweeps >= 1, "mean field: at least one sweep is needed, not {}", options.most_sweeps);
