@@ -30,7 +30,7 @@ BatchOptions batch_options(const RunConfig& config, const RunData& data, std::in
 }
 
 Training make_machine_training(const RunConfig& config, const RunData& data, BoltzmannMachine machine,
-                               const NamedTensors& chains) {
+                               const NamedTensors& chains, const DataInference& inference) {
   const Key key(config.seed);
   BatchStream batches(data.train, batch_options(config, data, config.batch), key.fold_in(run_streams::batches),
                       machine.device());
@@ -44,7 +44,7 @@ Training make_machine_training(const RunConfig& config, const RunData& data, Bol
                         .averaging = config.averaging,
                         .seed = key.fold_in(run_streams::updates).bits(),
                         .patience = config.patience},
-                       {.target = config.sparsity_target, .cost = config.sparsity_cost});
+                       {.target = config.sparsity_target, .cost = config.sparsity_cost}, inference);
 }
 
 bool chooses_by_labels(const BoltzmannMachine& machine) { return machine.observed().size() == 2; }
@@ -64,8 +64,9 @@ ValidationLikelihoodOptions validation_options(const RunConfig& config) {
 
 class MachineTrainee final : public Trainee {
  public:
-  MachineTrainee(const RunConfig& config, const RunData& data, TrainedMachine start, const NamedTensors& chains)
-      : Trainee(make_machine_training(config, data, start.machine.to(find_device(config.device)), chains)),
+  MachineTrainee(const RunConfig& config, const RunData& data, TrainedMachine start, const NamedTensors& chains,
+                 const DataInference& inference)
+      : Trainee(make_machine_training(config, data, start.machine.to(find_device(config.device)), chains, inference)),
         start_(std::move(start)),
         monitor_(data.train, data.valid, data.binarization, label_classes(config, data),
                  Key(config.seed).fold_in(run_streams::monitor).bits()),
@@ -301,8 +302,8 @@ void check_machine(const BoltzmannMachine& machine, const RunConfig& config, con
 }
 
 std::unique_ptr<Trainee> train_machine(const RunConfig& config, const RunData& data, const TrainedMachine& start,
-                                       const NamedTensors& chains) {
-  return std::make_unique<MachineTrainee>(config, data, start, chains);
+                                       const NamedTensors& chains, const DataInference& inference) {
+  return std::make_unique<MachineTrainee>(config, data, start, chains, inference);
 }
 
 void learn_from(Trainee& trainee, const RunConfig& config, const RunData& data) {

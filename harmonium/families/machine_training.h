@@ -8,6 +8,7 @@
 
 #include "harmonium/families/family.h"
 #include "harmonium/families/machine_file.h"
+#include "harmonium/training/objectives/contrastive.h"
 
 namespace harmonium {
 
@@ -36,7 +37,8 @@ void resolve_machine(RunConfig& config, RunData& data);
 void check_machine(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data);
 // `chains` are what a negative phase would have saved; empty: it begins as it does.
 [[nodiscard]] std::unique_ptr<Trainee> train_machine(const RunConfig& config, const RunData& data,
-                                                     const TrainedMachine& start, const NamedTensors& chains = {});
+                                                     const TrainedMachine& start, const NamedTensors& chains = {},
+                                                     const DataInference& inference = {});
 
 // Goes on with other rows, all of them in every update. They must be of the same kind as those before.
 void learn_from(Trainee& trainee, const RunConfig& config, const RunData& data);

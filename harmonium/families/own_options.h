@@ -43,6 +43,13 @@ class OwnOptions {
     return const_cast<OwnOptions*>(this)->as<Struct>();
   }
 
+  // The same, or null where another struct is held, or none.
+  template <class Struct>
+  [[nodiscard]] const Struct* find() const {
+    const auto* holder = dynamic_cast<const Holder<Struct>*>(held_.get());
+    return holder == nullptr ? nullptr : &holder->value;
+  }
+
   void visit(const std::function<void(const OptionRef&)>& visitor) const {
     if (held_) held_->visit(visitor);
   }

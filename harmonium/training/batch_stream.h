@@ -26,6 +26,8 @@ class BatchStream {
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
+  // The numbers of its rows in the data, int64.
+  [[nodiscard]] at::Tensor rows_of(std::int64_t update);
   // Whether batches are made of a table of bytes and nothing else, and such a batch before it is made: its numbers are
   // byte·scale + offset, or bits that are 1 with that probability (which bits that stay as they are may be taken for).
   struct ByteBatch {
@@ -52,7 +54,6 @@ class BatchStream {
   enum class Bytes { bits, grays };
   [[nodiscard]] bool from_bytes() const;
   [[nodiscard]] std::optional<Bytes> what_bytes_become(at::Device device) const;
-  [[nodiscard]] at::Tensor rows_of(std::int64_t update);
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
   [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
 

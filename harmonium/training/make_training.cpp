@@ -9,8 +9,8 @@ namespace harmonium {
 
 Training make_training(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> phase,
                        std::unique_ptr<Metric> metric, const StepOptions& step, const TrainingOptions& options,
-                       const SparsityOptions& sparsity) {
-  return {std::make_unique<Contrastive>(std::move(machine), std::move(phase), sparsity), std::move(metric),
+                       const SparsityOptions& sparsity, const DataInference& inference) {
+  return {std::make_unique<Contrastive>(std::move(machine), std::move(phase), sparsity, inference), std::move(metric),
           std::move(batches), step, options};
 }
 

@@ -12,6 +12,7 @@
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/models/feed_forward.h"
 #include "harmonium/training/net_loss.h"
+#include "harmonium/training/objectives/contrastive.h"
 #include "harmonium/training/sparsity.h"
 #include "harmonium/training/training.h"
 
@@ -21,7 +22,7 @@ namespace harmonium {
 [[nodiscard]] Training make_training(BoltzmannMachine machine, BatchStream batches,
                                      std::unique_ptr<NegativePhase> phase, std::unique_ptr<Metric> metric,
                                      const StepOptions& step, const TrainingOptions& options,
-                                     const SparsityOptions& sparsity = {});
+                                     const SparsityOptions& sparsity = {}, const DataInference& inference = {});
 // That machine, the same with averaged parameters, and its chains (Contrastive::particles). Parameters are shared with
 // the training: they move on with the next step.
 [[nodiscard]] const BoltzmannMachine& machine_of(const Training& training);

@@ -33,15 +33,16 @@ Training::Training(std::unique_ptr<Objective> objective, std::unique_ptr<Optimiz
 }
 
 void Training::step() {
-  const Step step{.update = update_,
-                  .fraction = static_cast<double>(update_) / static_cast<double>(options_.updates),
-                  .key = key_.fold_in(static_cast<std::uint64_t>(update_)),
-                  .observer = optimizer_->observes_at(update_) ? optimizer_.get() : nullptr};
+  Step step{.update = update_,
+            .fraction = static_cast<double>(update_) / static_cast<double>(options_.updates),
+            .key = key_.fold_in(static_cast<std::uint64_t>(update_)),
+            .observer = optimizer_->observes_at(update_) ? optimizer_.get() : nullptr};
   if (FusedUpdate* fused = objective_->fused()) {
     fused->step(step, batches_, *optimizer_, rule_, averaging_, update_ + 1 >= options_.updates);
   } else {
     Moments& parameters = objective_->parameters();
     gradient_ = {};  // before as much is taken again
+    step.rows = batches_.rows_of(update_);
     gradient_ = objective_->gradient(batches_.batch(update_), step);
     rule_.penalize_(gradient_, parameters, groups_);
     rule_.apply_(parameters, optimizer_->direction(gradient_, update_), update_);

@@ -7,16 +7,29 @@
 
 namespace harmonium {
 
+namespace {
+
+constexpr std::uint64_t posterior_stream = 0x9057;  // the phases use small numbers
+
+}  // namespace
+
 Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase,
-                         const SparsityOptions& sparsity)
+                         const SparsityOptions& sparsity, const DataInference& inference)
     : machine_(std::move(machine)),
       phase_(std::move(phase)),
       sparsity_(machine_, sparsity),
-      sparse_(sparsity.cost != 0) {}
+      sparse_(sparsity.cost != 0),
+      inference_(inference) {}
+
+void Contrastive::begin_posterior(const BatchStream& batches) {
+  if (inference_.sampled && machine_.hidden_joined())
+    posterior_.emplace(machine_, batches.data().rows(), inference_.sampling, Key(inference_.seed));
+}
 
 void Contrastive::begin(const BatchStream& batches, const Optimizer& optimizer, const StepOptions& step) {
   require_statistics(machine_, *phase_, optimizer);
   if (!sparse_) device_ = ContrastiveOnDevice::make(machine_, batches, *phase_, optimizer, step);
+  begin_posterior(batches);
   if (machine_.hidden().empty() && !phase_->paired_with_batch()) all_data_ = moments_of_all_data(batches);
 }
 
@@ -24,6 +37,7 @@ void Contrastive::learn_from(const BatchStream& batches) {
   (void)particles();  // wherever they have been
   if (device_ != nullptr) device_->forget();
   if (device_ != nullptr && !device_->serves(batches)) device_ = nullptr;
+  begin_posterior(batches);
   if (!all_data_.empty()) all_data_ = moments_of_all_data(batches);
 }
 
@@ -45,7 +59,10 @@ Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& 
   std::vector<at::Tensor> values = batch;
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
   const State data = machine_.observe(values);
-  Moments gradient = all_data_.empty() ? data_moments(machine_, data) : all_data_.clone();
+  Moments gradient = posterior_
+                         ? posterior_->data_moments(machine_, data, step.rows, step.key.fold_in(posterior_stream))
+                     : all_data_.empty() ? data_moments(machine_, data)
+                                         : all_data_.clone();
   sparsity_.observe(gradient);
   if (step.observer != nullptr) {
     const Moments model = phase_->model_moments(machine_, data, step.key);
@@ -68,12 +85,15 @@ NamedTensors Contrastive::state() const {
   (void)particles();  // wherever they have been
   NamedTensors all = with_prefix("sparsity/", sparsity_.state());
   for (auto& entry : with_prefix("negative_phase/", phase_->state())) all.push_back(std::move(entry));
+  if (posterior_)
+    for (auto& entry : with_prefix("posterior/", posterior_->state())) all.push_back(std::move(entry));
   return all;
 }
 
 void Contrastive::restore(const NamedTensors& saved) {
   sparsity_.restore(under_prefix("sparsity/", saved));
   phase_->restore(under_prefix("negative_phase/", saved));
+  if (posterior_) posterior_->restore(under_prefix("posterior/", saved));
   if (device_ != nullptr) device_->forget();
 }
 

@@ -2,24 +2,36 @@
 //
 //   gradient = E_data[g] − E_model[g] (+ the pull of a sparsity target)
 //
-// The first by data_moments(), the second by a negative phase, which may also stand for another objective
-// (gradients/objective.h). A machine without hidden layers has the same data moments at every update: they are taken
-// over all data once, so that batches add no noise, unless the negative phase belongs to the batch.
+// The first by data_moments() or, where hidden layers are joined and that is asked for, by a posterior that is sampled
+// and kept for every row (inference/sampled_posterior.h), the second by a negative phase, which may also stand for
+// another objective (gradients/objective.h). A machine without hidden layers has the same data moments at every update:
+// they are taken over all data once, so that batches add no noise, unless the negative phase belongs to the batch.
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "harmonium/core/format.h"
 #include "harmonium/gradients/negative_phase.h"
+#include "harmonium/inference/sampled_posterior.h"
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/training/objectives/contrastive_on_device.h"
 #include "harmonium/training/sparsity.h"
 
 namespace harmonium {
 
+// Data moments where hidden layers are joined to each other.
+struct DataInference {
+  bool sampled = false;  // else by mean field
+  SampledPosteriorOptions sampling = {};
+  std::uint64_t seed = 0;  // of the states that rows start with
+};
+
 class Contrastive final : public Objective {
  public:
   // The machine's tensors are shared: its parameters are what is trained.
-  Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase, const SparsityOptions& sparsity = {});
+  Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase, const SparsityOptions& sparsity = {},
+              const DataInference& inference = {});
 
   [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
   // The chains behind the last update; empty where there are none.
@@ -32,12 +44,13 @@ class Contrastive final : public Objective {
   [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
   [[nodiscard]] FusedUpdate* fused() const override { return device_.get(); }
   void after_step() override { machine_.constrain_(); }
-  [[nodiscard]] std::string advice() const override { return Objective::advice() + ", or use more particles"; }
+  [[nodiscard]] std::string advice() const override { return format("{}, or use more particles", Objective::advice()); }
 
   [[nodiscard]] NamedTensors state() const override;
   void restore(const NamedTensors& saved) override;
 
  private:
+  void begin_posterior(const BatchStream& batches);
   [[nodiscard]] Moments moments_of_all_data(const BatchStream& batches) const;
 
   BoltzmannMachine machine_;
@@ -45,7 +58,9 @@ class Contrastive final : public Objective {
   Sparsity sparsity_;
   bool sparse_;
   std::unique_ptr<ContrastiveOnDevice> device_;  // null where the general way is taken
-  Moments all_data_;                             // empty where batches decide
+  DataInference inference_;
+  std::optional<SampledPosterior> posterior_;  // from the first batch stream on, where hidden layers are sampled
+  Moments all_data_;                           // empty where batches decide
 };
 
 }  // namespace harmonium

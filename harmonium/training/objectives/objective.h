@@ -26,6 +26,7 @@ struct Step {
   // Wants to see the moments and statistics of this update; null where nobody looks. It is shown them while they are
   // at hand, so that no copies are kept for it.
   Optimizer* observer = nullptr;
+  at::Tensor rows = {};  // of the batch, by their numbers in the data (int64), for what is kept of every row
 };
 
 class Objective {

@@ -20,6 +20,17 @@ Training contrastive(bool first) {
                        {.updates = 40, .averaging = 10, .seed = 3}, {.target = 0.1, .cost = 0.3});
 }
 
+Training sampled_posterior(bool first) {
+  const Dataset data = random_bits(50, 6);
+  BoltzmannMachine machine = make_chain({"bernoulli:6", "bernoulli:4", "bernoulli:3"});
+  initialize(machine, Key(first ? 1 : 9), 0.5);
+  auto metric = make_metric("fang", machine.topology(), machine.parameters());
+  return make_training(std::move(machine), BatchStream(data, {.batch = 16}, Key(2)),
+                       make_negative_phase("pcd", {.sweeps = 1, .particles = 20}), std::move(metric),
+                       {.rate_bias = 0.05, .rate_weights = 0.05}, {.updates = 40, .averaging = 10, .seed = 3}, {},
+                       {.sampled = true, .sampling = {.sweeps = 2}, .seed = first ? 4u : 8u});
+}
+
 Training criterion(bool first) {
   FeedForward net = make_autoencoder(6, {4, 2}, Activation::relu, Activation::logistic);
   initialize(net, Key(first ? 1 : 9));
@@ -107,6 +118,7 @@ TEST_P(EveryObjective, GroupsAllItsParametersOnce) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryObjective,
                          testing::Values(ObjectiveCase{"Contrastive", contrastive},
+                                         ObjectiveCase{"SampledPosterior", sampled_posterior},
                                          ObjectiveCase{"Criterion", criterion}, ObjectiveCase{"WakeSleep", wake_sleep},
                                          ObjectiveCase{"TwoPlayers", two_players}),
                          [](const auto& one) { return one.param.name; });
