@@ -51,13 +51,17 @@ bool chooses_by_labels(const BoltzmannMachine& machine) { return machine.observe
 
 // As many annealing steps as cost about 15 % of the training: an update is two products with the weights for each row
 // and 2 · sweeps + 1 for each particle, a step is three for each chain.
-ValidationLikelihoodOptions validation_options(const RunConfig& config) {
+ValidationLikelihoodOptions validation_options(const RunConfig& config, const DataInference& inference) {
   constexpr double share = 0.15, products_of_a_step = 3;
   ValidationLikelihoodOptions options;
   const auto update = static_cast<double>(2 * config.batch + (2 * config.sweeps + 1) * config.particles);
   options.steps_per_update = std::min(2.0, share * update / (products_of_a_step * static_cast<double>(options.chains)));
   // Models that start with trained layers are far from the base.
   const bool from_trained = config.pretrain != "none" || config.start != "none";
+  if (inference.sampled) {
+    options.rows = 200;
+    options.row_betas = 50;
+  }
   options.first_steps = from_trained ? 1000 : std::clamp<std::int64_t>(config.updates / 20, 20, 500);
   return options;
 }
@@ -79,7 +83,8 @@ class MachineTrainee final : public Trainee {
       all_valid_.emplace(data.valid, data.binarization);
     else
       likelihood_.emplace(machine_of(training_), start_.data_moments, data.valid, data.binarization,
-                          validation_options(config), Key(config.seed).fold_in(run_streams::monitor).fold_in(0x11E));
+                          validation_options(config, inference),
+                          Key(config.seed).fold_in(run_streams::monitor).fold_in(0x11E));
   }
 
   [[nodiscard]] NamedTensors state() const override {

@@ -8,6 +8,7 @@
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/likelihood/log_marginal.h"
+#include "harmonium/likelihood/row_annealing.h"
 
 namespace harmonium {
 
@@ -29,14 +30,23 @@ BaseModel base_for(const BoltzmannMachine& machine, const ObservedMoments& data_
 ValidationLikelihood::ValidationLikelihood(const BoltzmannMachine& machine, const ObservedMoments& data_moments,
                                            const Dataset& valid, Binarization binarization,
                                            const ValidationLikelihoodOptions& options, const Key& key)
-    : options_(options), rows_({watched_rows(valid, binarization, options.rows, key.fold_in(0))}) {
+    : options_(options), key_(key), rows_({watched_rows(valid, binarization, options.rows, key.fold_in(0))}) {
   require(machine.observed().size() == 1, "a validation likelihood is that of rows without labels");
   if (!can_enumerate(machine, options.exact_bits))
     running_.emplace(base_for(machine, data_moments), options.chains, key.fold_in(1));
 }
 
+double ValidationLikelihood::mean_log_f(const BoltzmannMachine& machine, std::int64_t update) const {
+  const State data = machine.observe(rows_);
+  if (options_.row_betas == 0 || !machine.hidden_joined()) return log_unnormalized(machine, data).mean().item<double>();
+  const Key key = key_.fold_in(2).fold_in(static_cast<std::uint64_t>(update));
+  return anneal_rows(machine, data, key, {.chains = options_.row_chains, .betas = options_.row_betas})
+      .log_f.mean()
+      .item<double>();
+}
+
 ValidationLikelihood::Found ValidationLikelihood::measure(const BoltzmannMachine& machine, std::int64_t update) {
-  const double log_f = log_unnormalized(machine, machine.observe(rows_)).mean().item<double>();
+  const double log_f = mean_log_f(machine, update);
   if (!running_) return {.mean = log_f - exact_log_z(machine, options_.exact_bits).value, .effective_samples = {}};
   if (update != update_) {
     const double steps = options_.steps_per_update * static_cast<double>(update - update_);

@@ -2,7 +2,8 @@
 //
 // Where a side is small log Z is exact at every look; else it is followed along the training
 // (likelihood/running_log_z). Where hidden layers are joined the log-likelihood is bounded by mean field, as training
-// itself does.
+// itself does, or by a short annealing of every row (likelihood/row_annealing) where training samples them: the
+// mean-field bound falls as upper layers learn, and would choose a model that has not learnt yet.
 #pragma once
 
 #include <map>
@@ -18,7 +19,9 @@ struct ValidationLikelihoodOptions {
   std::int64_t chains = 100;
   double steps_per_update = 0.25;
   std::int64_t first_steps = 100;  // from the base to the model before its first update
-  int exact_bits = 14;             // log Z is exact where the smaller side has at most 2^14 states
+  // Joined hidden layers: by so many annealing steps, of so many chains for every row; 0: by mean field.
+  std::int64_t row_betas = 0, row_chains = 2;
+  int exact_bits = 14;  // log Z is exact where the smaller side has at most 2^14 states
 };
 
 class ValidationLikelihood {
@@ -39,7 +42,10 @@ class ValidationLikelihood {
   void restore(const NamedTensors& tensors);
 
  private:
+  [[nodiscard]] double mean_log_f(const BoltzmannMachine& machine, std::int64_t update) const;
+
   ValidationLikelihoodOptions options_;
+  Key key_;
   std::vector<at::Tensor> rows_;
   std::optional<RunningLogZ> running_;  // nothing where log Z is exact
   std::int64_t update_ = -1;            // of the last look

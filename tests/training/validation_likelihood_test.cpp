@@ -65,6 +65,24 @@ TEST(ValidationLikelihood, FollowsTheExactOneAlongTheTraining) {
   EXPECT_GT(after, before + 3) << "the training was meant to go somewhere";
 }
 
+// Upper weights of deviation 1.2, where mean field is far below: a deep machine that is sampled in training has such.
+TEST(ValidationLikelihood, OfADeepMachineIsFoundByAnnealingRowsWhereThatIsAskedFor) {
+  BoltzmannMachine machine = make_chain({"bernoulli:16", "bernoulli:10", "bernoulli:8"}, at::kDouble);
+  initialize(machine, Key(1), 1.2);
+  const auto found = [&](std::int64_t row_betas) {
+    return ValidationLikelihood(machine, moments_of(bars()), bars(), Binarization::none,
+                                {.row_betas = row_betas, .row_chains = 4, .exact_bits = 18}, Key(9))
+        .measure(machine, 0)
+        .mean;
+  };
+  const LogMarginal rows =
+      log_marginal(machine, machine.observe({bars().to_float().to(at::kDouble)}), {.most_work = 1e9});
+  ASSERT_TRUE(rows.exact);
+  const double truth = rows.log_f.mean().item<double>() - exact_log_z(machine).value;
+  EXPECT_LT(found(0), truth - 0.3);
+  EXPECT_NEAR(found(200), truth, 0.1);
+}
+
 TEST(ValidationLikelihood, GoesOnBitByBitWhereItWasSaved) {
   const auto make = [&](const Training& training) {
     return ValidationLikelihood(machine_of(training), moments_of(bars()), bars(), Binarization::none,
