@@ -11,8 +11,11 @@ namespace harmonium {
 template <class Table, class Choice>
 [[nodiscard]] std::string names_of(const Table& table, Choice&& chosen) {
   std::string names;
-  for (const auto& each : table)
-    if (chosen(each)) names += (names.empty() ? "" : ", ") + std::string(each.name);
+  for (const auto& each : table) {
+    if (!chosen(each)) continue;
+    if (!names.empty()) names += ", ";
+    names += each.name;
+  }
   return names;
 }
 template <class Table>

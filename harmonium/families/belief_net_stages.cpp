@@ -34,8 +34,10 @@ std::size_t count_stages(const RunConfig& config) { return stage_units(config).s
 
 std::string layers_text(const MachineStack& stack) {
   std::string text;
-  for (const BoltzmannMachine& machine : stack)
-    text += (text.empty() ? "" : ",") + hidden_text(machine.unit(machine.hidden().front()));
+  for (const BoltzmannMachine& machine : stack) {
+    if (!text.empty()) text += ',';
+    text += hidden_text(machine.unit(machine.hidden().front()));
+  }
   return text;
 }
 

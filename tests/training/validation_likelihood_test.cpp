@@ -67,7 +67,7 @@ TEST(ValidationLikelihood, FollowsTheExactOneAlongTheTraining) {
 
 // Upper weights of deviation 1.2, where mean field is far below: a deep machine that is sampled in training has such.
 TEST(ValidationLikelihood, OfADeepMachineIsFoundByAnnealingRowsWhereThatIsAskedFor) {
-  BoltzmannMachine machine = make_chain({"bernoulli:16", "bernoulli:10", "bernoulli:8"}, at::kDouble);
+  BoltzmannMachine machine = make_chain({"bernoulli:16", "bernoulli:10", "bernoulli:8"});
   initialize(machine, Key(1), 1.2);
   const auto found = [&](std::int64_t row_betas) {
     return ValidationLikelihood(machine, moments_of(bars()), bars(), Binarization::none,
@@ -75,8 +75,7 @@ TEST(ValidationLikelihood, OfADeepMachineIsFoundByAnnealingRowsWhereThatIsAskedF
         .measure(machine, 0)
         .mean;
   };
-  const LogMarginal rows =
-      log_marginal(machine, machine.observe({bars().to_float().to(at::kDouble)}), {.most_work = 1e9});
+  const LogMarginal rows = log_marginal(machine, machine.observe({bars().to_float()}), {.most_work = 1e9});
   ASSERT_TRUE(rows.exact);
   const double truth = rows.log_f.mean().item<double>() - exact_log_z(machine).value;
   EXPECT_LT(found(0), truth - 0.3);
