@@ -155,6 +155,13 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--raise-chains", how.raise_chains, "raise, sandwich: chains for each row")
       ->capture_default_str();
+  command
+      ->add_option("--rows-by", how.rows_by,
+                   "deep machines, hidden layers of each row: mean_field (a lower bound), ais (annealing with the data "
+                   "held, from both sides), auto: ais if the machine was trained with --inference gibbs")
+      ->capture_default_str();
+  command->add_option("--row-chains", how.row_chains, "rows-by ais: chains for each row")->capture_default_str();
+  command->add_option("--row-betas", how.row_betas, "rows-by ais: annealing steps")->capture_default_str();
   command->add_option("--importance", how.importance, "models with latent variables: importance samples of each row")
       ->capture_default_str();
   command->add_option("--gap", how.gap, "nats by which lower and upper bound may differ and still agree")

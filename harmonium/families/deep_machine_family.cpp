@@ -82,6 +82,9 @@ std::unique_ptr<Model> make_deep(const RunConfig& config, const RunData& data, c
   const std::int64_t classes = label_classes(config, data);
   TrainedMachine model = initialized_machine(
       classes > 0 ? make_labelled_chain(chain_specs(config), classes) : make_chain(chain_specs(config)), config, data);
+  // What `evaluate` anneals rows for: such machines are far above the mean-field bound.
+  if (const DeepOptions own = deep_options(config); own.inference != "mean_field")
+    model.notes["inference"] = own.inference;
   if (!stages.empty()) {
     std::vector<BoltzmannMachine> rbms;
     for (const auto& each : stages) rbms.push_back(each->machine()->machine);

@@ -29,17 +29,24 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 // time.
 struct MeanMarginal {
   std::vector<double> draws;
-  LogMarginal how;  // without its numbers
+  LogMarginal how;            // without its numbers
+  std::optional<double> gap;  // of annealed rows: upper less lower side, the mean over draws
 };
 
-MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& test) {
+MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& test,
+                               const std::optional<RowAnnealingOptions>& annealing, std::uint64_t seed) {
   // Minutes for who asks for one number; mean field to where it settles, which training does not wait for.
-  constexpr MarginalOptions options{.most_work = 1e11, .mean_field = {.most_sweeps = 1000, .tolerance = 1e-5}};
+  MarginalOptions options{.most_work = 1e11, .mean_field = {.most_sweeps = 1000, .tolerance = 1e-5}};
+  options.annealing = annealing;
   MeanMarginal result;
   for (int draw = 0; draw < test.draws; ++draw) {
+    options.key = Key(seed).fold_in(0x4A11).fold_in(static_cast<std::uint64_t>(draw));
     LogMarginal one = log_marginal(machine, observed_state(machine, test.draw(draw), test.spec), options);
     result.draws.push_back(one.log_f.mean().item<double>());
+    if (one.at_most.defined())
+      result.gap = result.gap.value_or(0) + (one.at_most - one.log_f).mean().item<double>() / test.draws;
     one.log_f.reset();
+    one.at_most.reset();
     one.sweeps = std::max(one.sweeps, result.how.sweeps);
     one.change = std::max(one.change, result.how.change);
     one.converged = one.converged && result.how.converged;
@@ -76,9 +83,9 @@ std::vector<Evaluation> MachineDensity::judge(const std::vector<const TestData*>
   std::optional<State> rows;
   if (!tests.empty()) rows = observed_state(model_.machine, tests.front()->rows, tests.front()->spec);
   const Findings findings = find_log_z(model_, rows ? &*rows : nullptr, options, watcher, journal);
-  if (tests.empty()) return {evaluate(nullptr, findings, options.gap)};
+  if (tests.empty()) return {evaluate(nullptr, findings, options, watcher)};
   std::vector<Evaluation> answers;
-  for (const TestData* test : tests) answers.push_back(evaluate(test, findings, options.gap));
+  for (const TestData* test : tests) answers.push_back(evaluate(test, findings, options, watcher));
   return answers;
 }
 
@@ -92,10 +99,18 @@ double MachineDensity::products(const EstimationOptions& options, bool with_data
 }
 
 bool MachineDensity::same_way(const Evaluation& old, const EstimationOptions& options) const {
+  if (old.hidden && !old.hidden->exact && old.hidden->gap.has_value() != anneals_rows(options)) return false;
   return found_the_same_way(old, options, model_.machine);
 }
 
-Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findings, double gap) const {
+bool MachineDensity::anneals_rows(const EstimationOptions& options) const {
+  if (!model_.machine.hidden_joined() || options.rows_by == "mean_field") return false;
+  return options.rows_by == "ais" || model_.notes.contains("inference");
+}
+
+Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findings, const EstimationOptions& options,
+                                    Watcher& watcher) const {
+  const double gap = options.gap;
   Evaluation evaluation;
   evaluation.log_z = findings.log_z;
   if (!model_.machine.device().is_cpu() && findings.log_z.kind != EstimateKind::exact)
@@ -107,20 +122,39 @@ Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findin
     evaluation.n = test->rows.rows();
     evaluation.binarization = test->binarization;
     evaluation.draws = test->draws;
-    const MeanMarginal marginal = mean_log_marginal(model_.machine, *test);
+    // Where many models are judged, a tenth of the steps must do.
+    std::optional<RowAnnealingOptions> annealing;
+    if (anneals_rows(options))
+      annealing = RowAnnealingOptions{
+          .chains = options.row_chains,
+          .betas = options.thorough ? options.row_betas : std::max<std::int64_t>(1, options.row_betas / 10),
+          .progress = watcher.begin(format("annealing {} rows", test->rows.rows()))};
+    const MeanMarginal marginal = mean_log_marginal(model_.machine, *test, annealing, options.seed);
     const std::vector<double>& draws = marginal.draws;
     if (model_.machine.hidden_joined()) evaluation.hidden = hidden_layers(marginal.how);
+    if (marginal.gap) {
+      evaluation.hidden->chains = annealing->chains;
+      evaluation.hidden->betas = annealing->betas;
+      evaluation.hidden->gap = marginal.gap;
+    }
+    const bool bounded = evaluation.hidden && evaluation.hidden->bounds();
     mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
-    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z, marginal.how.exact);
+    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z, !bounded);
+    if (marginal.gap) {
+      // Rows are bounded from below in expectation, and by the gap from above.
+      evaluation.log_likelihood->high += std::max(0.0, *marginal.gap);
+      evaluation.log_likelihood->method = "rows by annealing, " + findings.log_z.method;
+      if (findings.log_z.kind == EstimateKind::exact) evaluation.log_likelihood->kind = EstimateKind::lower_bound;
+    }
     if (draws.size() > 1) evaluation.draw_spread = sample_deviation(draws, *mean);
     if (findings.raise_rows > 0) {
-      evaluation.raise = log_likelihood(*mean, *findings.raise, marginal.how.exact);
+      evaluation.raise = log_likelihood(*mean, *findings.raise, !bounded);
       evaluation.raise_rows = findings.raise_rows;
     }
   }
   if (evaluation.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
     const Sandwich both{findings.log_z, *evaluation.upper_log_z};
-    const bool bound = evaluation.hidden && !evaluation.hidden->exact;
+    const bool bound = evaluation.hidden && evaluation.hidden->bounds();
     // What can be trusted is then log Z, and the log-likelihood is somewhere above.
     const std::optional<double> shown = bound ? std::nullopt : mean;
     evaluation.gap = both.gap();

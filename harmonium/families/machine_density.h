@@ -27,7 +27,9 @@ class MachineDensity final : public Density {
   [[nodiscard]] double products(const EstimationOptions& options, bool with_data) const override;
 
  private:
-  [[nodiscard]] Evaluation evaluate(const TestData* test, const Findings& findings, double gap) const;
+  [[nodiscard]] Evaluation evaluate(const TestData* test, const Findings& findings, const EstimationOptions& options,
+                                    Watcher& watcher) const;
+  [[nodiscard]] bool anneals_rows(const EstimationOptions& options) const;
   const TrainedMachine& model_;
 };
 

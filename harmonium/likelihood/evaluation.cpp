@@ -10,6 +10,9 @@ namespace harmonium {
 
 std::string in_words(const HiddenLayers& hidden) {
   if (hidden.exact) return "hidden layers by " + hidden.method;
+  if (hidden.gap)
+    return format("hidden layers by {}, {} chains × {} β a row; upward and downward differ by {:.2f} nats",
+                  hidden.method, hidden.chains, hidden.betas, *hidden.gap);
   return format("hidden layers by {}, {} sweeps, {}", hidden.method, hidden.sweeps,
                 hidden.converged ? "converged" : format("not converged (means still move by {:.1g})", hidden.change));
 }
@@ -29,7 +32,7 @@ void require_finite(const Evaluation& evaluation) {
 }
 
 bool same_question(const Evaluation& one, const Evaluation& other) {
-  const auto bounds = [](const Evaluation& each) { return each.hidden && !each.hidden->exact; };
+  const auto bounds = [](const Evaluation& each) { return each.hidden && each.hidden->bounds(); };
   const Estimate &first = one.way(), &second = other.way();
   return bounds(one) == bounds(other) && one.data == other.data && one.n == other.n &&
          one.binarization == other.binarization && first.method == second.method &&

@@ -11,11 +11,17 @@ namespace harmonium {
 
 // How hidden layers that are joined to each other were summed over (likelihood/log_marginal.h).
 struct HiddenLayers {
-  std::string method;       // "2^10 states of hidden2", "mean field"
+  std::string method;       // "2^10 states of hidden2", "mean field", "annealing with data held"
   bool exact = true;        // else the log-likelihood is bounded from below
   std::int64_t sweeps = 0;  // of mean field, of the slowest rows
   double change = 0;        // of a mean in the last of them
   bool converged = true;
+  // Of annealed rows: chains for each, steps, and by how much walking down is above walking up, the mean over rows.
+  std::int64_t chains = 0, betas = 0;
+  std::optional<double> gap = std::nullopt;
+
+  // Whether the log-likelihood is bounded from below, by nobody knows how much.
+  [[nodiscard]] bool bounds() const { return !exact && !gap; }
 };
 
 // "hidden layers by mean field, 23 sweeps, converged".

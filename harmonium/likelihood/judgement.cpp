@@ -40,6 +40,17 @@ std::string reason_of(Agreement found, const Sandwich& both, const Evaluation& e
   return format("AIS and {} differ by {}", name_of_bound(both.upper), in_nats(both.gap()));
 }
 
+// What annealing of rows leaves open is a doubt of its own where it is large.
+Judgement with_rows(Judgement found, const Evaluation& evaluation) {
+  if (!evaluation.hidden || !evaluation.hidden->gap) return found;
+  const double gap = *evaluation.hidden->gap;
+  if (found.trusted && gap > evaluation.acceptable) {
+    found.trusted = false;
+    found.reason = format("annealing of rows upward and downward differs by {}", in_nats(gap));
+  }
+  return found;
+}
+
 Judgement of_sandwich(const Evaluation& evaluation) {
   const Sandwich both{*evaluation.log_z, *evaluation.upper_log_z};
   const Agreement found = agreement(both, evaluation.acceptable);
@@ -53,6 +64,7 @@ Judgement of_sandwich(const Evaluation& evaluation) {
   const double one = at_log_z(evaluation, least), other = at_log_z(evaluation, greatest);
   result.lower = std::min(one, other);
   result.upper = std::max(one, other);
+  if (evaluation.hidden && evaluation.hidden->gap) *result.upper += std::max(0.0, *evaluation.hidden->gap);
   // Of a bound from below only that side is known.
   if (evaluation.log_likelihood && evaluation.log_likelihood->kind == EstimateKind::estimated_lower_bound)
     result.upper.reset();
@@ -99,7 +111,8 @@ Judgement judgement(const Evaluation& evaluation) {
   if (!evaluation.log_z && !evaluation.log_likelihood) return {.trusted = false, .reason = "nothing was found"};
   const Estimate& shown = evaluation.log_likelihood ? *evaluation.log_likelihood : *evaluation.log_z;
   if (!std::isfinite(shown.value)) return {.trusted = false, .reason = "what was found is not a finite number"};
-  if (evaluation.gap && evaluation.upper_log_z && evaluation.log_z) return of_sandwich(evaluation);
+  if (evaluation.gap && evaluation.upper_log_z && evaluation.log_z)
+    return with_rows(of_sandwich(evaluation), evaluation);
   switch (shown.kind) {
     case EstimateKind::exact:
       return {.lower = shown.value, .upper = shown.value};
@@ -108,7 +121,7 @@ Judgement judgement(const Evaluation& evaluation) {
     case EstimateKind::upper_bound:
       return {.upper = shown.value};
     default:
-      return of_weights(evaluation, shown);
+      return with_rows(of_weights(evaluation, shown), evaluation);
   }
 }
 

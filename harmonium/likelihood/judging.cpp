@@ -225,6 +225,10 @@ void check(const EstimationOptions& options) {
           "unknown method '{}'; there are: auto, exact, ais, ma-ais, raise, sandwich", options.method);
   require(options.sum_out == "odd" || options.sum_out == "even", "@sum_out {}: there are odd and even",
           options.sum_out);
+  require(options.rows_by == "auto" || options.rows_by == "mean_field" || options.rows_by == "ais",
+          "@rows_by {}: there are auto, mean_field and ais", options.rows_by);
+  require(options.row_chains >= 1, "@row_chains {}: give the number of chains, 1 or more", options.row_chains);
+  require(options.row_betas >= 1, "@row_betas {}: give the number of steps, 1 or more", options.row_betas);
   require(options.chains >= 1, "@chains {}: give the number of chains, 1 or more", options.chains);
   require(options.betas >= 0, "@betas {}: give the number of steps, 1 or more", options.betas);
   require(options.raise_rows >= 1, "@raise_rows {}: give a number of rows, 1 or more", options.raise_rows);

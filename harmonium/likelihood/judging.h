@@ -19,6 +19,10 @@ struct EstimationOptions {
   std::string schedule = "linear", base = "data", sum_out = "odd";
   std::int64_t knots = 9;  // ma-ais
   std::int64_t raise_rows = 100, raise_chains = 5;
+  // Rows of machines whose hidden layers are joined: mean_field, ais (annealing with data held), or auto: ais for
+  // machines that were trained with a sampled posterior.
+  std::string rows_by = "auto";
+  std::int64_t row_chains = 8, row_betas = 1000;
   std::int64_t importance = 1000;  // draws of the latent variables of each row, for models that have them
   double gap = 0.5, minutes = 5;   // auto: the gap to reach and the time it may take
   std::uint64_t seed = 0;

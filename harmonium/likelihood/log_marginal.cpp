@@ -141,6 +141,14 @@ LogMarginal log_marginal(const BoltzmannMachine& machine, const State& data, con
     result.method = plan.describe(machine);
     return result;
   }
+  if (options.annealing) {
+    const AnnealedRows found = anneal_rows(machine, data, options.key, *options.annealing, true);
+    result.log_f = found.log_f;
+    result.at_most = found.at_most;
+    result.exact = false;
+    result.method = "annealing with data held";
+    return result;
+  }
   for_blocks_of_rows(data, [&](const State& rows) {
     const Posterior q = infer(machine, rows, options.mean_field);
     parts.push_back(variational_bound(machine, q));

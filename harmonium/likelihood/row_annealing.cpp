@@ -128,6 +128,12 @@ AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, con
 
   const std::int64_t at_once = std::max<std::int64_t>(1, elements_at_once / (widest * options.chains));
   const auto steps = static_cast<double>(options.betas);
+  const std::int64_t blocks = (data.rows() + at_once - 1) / at_once, walks = both_ways ? 2 : 1;
+  std::int64_t done = 0;
+  const auto tell = [&] {
+    ++done;
+    if (options.progress) options.progress(done, blocks * walks * options.betas);
+  };
   std::vector<at::Tensor> up, down;
   double effective = 0;
   for (std::int64_t first = 0; first < data.rows(); first += at_once) {
@@ -147,6 +153,7 @@ AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, con
       const double from = static_cast<double>(step - 1) / steps, to = static_cast<double>(step) / steps;
       log_weights += path.log_ratio(from, to);
       if (step < options.betas) path.sweep(to, key_of(own_key.fold_in(1), step));
+      tell();
     }
     const at::Tensor table = log_weights.reshape({count, options.chains});
     const at::Tensor sum = at::logsumexp(table, 1);
@@ -162,6 +169,7 @@ AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, con
       const double from = static_cast<double>(step - 1) / steps, to = static_cast<double>(step) / steps;
       path.sweep(to, key_of(own_key.fold_in(4), step));
       totals += path.log_ratio(from, to);
+      tell();
     }
     down.push_back(totals.reshape({count, options.chains}).mean(1));
   }

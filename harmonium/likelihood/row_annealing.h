@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "harmonium/inference/mean_field.h"
+#include "harmonium/likelihood/exact.h"
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium {
@@ -26,6 +27,7 @@ struct RowAnnealingOptions {
   std::int64_t betas = 1000;            // steps from the mean-field product to the machine
   std::int64_t posterior_sweeps = 300;  // before a downward walk
   MeanFieldOptions mean_field = {.most_sweeps = 200};
+  Progress progress = {};  // told after every step; throws to stop
 };
 
 struct AnnealedRows {

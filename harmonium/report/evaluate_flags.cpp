@@ -28,6 +28,9 @@ std::string evaluate_flags(const Evaluation& evaluation) {
       if (part.starts_with(name + std::string(" "))) flags += " --" + part;
     if (part == "even layers summed out") flags += " --sum-out even";
   }
+  if (evaluation.hidden && evaluation.hidden->gap)
+    flags +=
+        format(" --rows-by ais --row-chains {} --row-betas {}", evaluation.hidden->chains, evaluation.hidden->betas);
   return flags;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "harmonium/core/atomic_file.h"
@@ -124,7 +125,10 @@ ordered_json to_json(const Evaluation& evaluation) {
                         {"exact", hidden->exact},
                         {"sweeps", or_null(!hidden->exact, hidden->sweeps)},
                         {"change", or_null(!hidden->exact, hidden->change)},
-                        {"converged", or_null(!hidden->exact, hidden->converged)}};
+                        {"converged", or_null(!hidden->exact, hidden->converged)},
+                        {"chains", or_null(hidden->chains > 0, hidden->chains)},
+                        {"betas", or_null(hidden->betas > 0, hidden->betas)},
+                        {"gap", or_null(hidden->gap)}};
   result["log_likelihood"] = nullptr;
   if (const auto& found = evaluation.log_likelihood)
     result["log_likelihood"] = evaluation.log_z ? brief_json(*found) : whole_json(*found);
@@ -175,8 +179,14 @@ Evaluation evaluation_from_json(const ordered_json& from) {
       evaluation.hidden->sweeps = hidden.at("sweeps");
       evaluation.hidden->change = hidden.at("change");
       evaluation.hidden->converged = hidden.at("converged");
+      if (hidden.contains("gap") && hidden.at("gap").is_number()) {
+        evaluation.hidden->gap = hidden.at("gap").get<double>();
+        evaluation.hidden->chains = hidden.at("chains");
+        evaluation.hidden->betas = hidden.at("betas");
+      }
       if (evaluation.log_likelihood && evaluation.log_z)
-        evaluation.log_likelihood->method = "mean field, " + evaluation.log_z->method;
+        evaluation.log_likelihood->method =
+            (evaluation.hidden->gap ? "rows by annealing, " : "mean field, ") + evaluation.log_z->method;
     }
   }
   if (object("raise")) {

@@ -63,6 +63,20 @@ TEST(Judgement, TrustsBoundsThatAgreeAndBoundsThatAgreeWithinTheirNoise) {
   EXPECT_DOUBLE_EQ(*found.upper, mean_log_f - 899.95);
 }
 
+TEST(Judgement, WidensByWhatAnnealingOfRowsLeavesOpenAndDoubtsALargeRest) {
+  Evaluation rows = sandwich(900, 900.3);
+  rows.hidden =
+      HiddenLayers{.method = "annealing with data held", .exact = false, .chains = 8, .betas = 100, .gap = 0.2};
+  Judgement found = judgement(rows);
+  EXPECT_TRUE(found.trusted);
+  EXPECT_DOUBLE_EQ(*found.lower, mean_log_f - 900.35);
+  EXPECT_DOUBLE_EQ(*found.upper, mean_log_f - 899.95 + 0.2);
+  rows.hidden->gap = 3;
+  found = judgement(rows);
+  EXPECT_FALSE(found.trusted);
+  EXPECT_EQ(found.reason, "annealing of rows upward and downward differs by 3 nats");
+}
+
 TEST(Judgement, DistrustsAContradictionAndModesThatTheDataDoNotKnow) {
   const Judgement contradiction = judgement(sandwich(904, 900));
   EXPECT_FALSE(contradiction.trusted);

@@ -154,5 +154,21 @@ TEST(LogMarginal, NeedsNeitherWhereHiddenLayersShareNoEdge) {
   EXPECT_TRUE(at::equal(found.log_f, machine.log_sum_out(data, machine.hidden())));
 }
 
+TEST(JoinedMarginalOf, AnnealedRowsLieOnBothSidesOfTheSumOverAllStates) {
+  const BoltzmannMachine machine =
+      randomized(make_chain({"bernoulli:4", "bernoulli:5", "bernoulli:4"}, at::kDouble), 41, 2);
+  State data;
+  data.layers = {support::to_tensor(support::points_of("bernoulli:4").rows), {}, {}};
+  const at::Tensor truth = log_marginal(machine, data, by_states).log_f;
+  MarginalOptions options;
+  options.annealing = RowAnnealingOptions{.chains = 32, .betas = 200};
+  options.key = Key(3);
+  const LogMarginal found = log_marginal(machine, data, options);
+  EXPECT_FALSE(found.exact);
+  EXPECT_EQ(found.method, "annealing with data held");
+  EXPECT_LT((found.log_f - truth).abs().mean().item<double>(), 0.05);
+  EXPECT_LT((found.at_most - truth).abs().mean().item<double>(), 0.1);
+}
+
 }  // namespace
 }  // namespace harmonium
