@@ -84,7 +84,7 @@ void add_classify(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "seed of stochastic binarization")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
 }
 
 }  // namespace harmonium::cli

@@ -1,5 +1,7 @@
 #include "harmonium/cli/command.h"
 
+#include <cstdlib>
+
 namespace harmonium::cli {
 
 namespace {
@@ -10,7 +12,26 @@ const char* device_help(const SessionOptions& common) {
              : "where to compute: cpu";
 }
 
+// A number that `fits`; what is no number at all is refused where the option is read.
+CLI::Validator number_that(bool (*fits)(double), const std::string& words, const std::string& name) {
+  return {[fits, words](const std::string& text) {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            const bool number = end != text.c_str() && *end == '\0';
+            return number && fits(value) ? std::string() : "'" + text + "' is not " + words;
+          },
+          name};
+}
+
 }  // namespace
+
+CLI::Validator not_negative() {
+  return number_that([](double value) { return value >= 0; }, "a number from 0 up", "NONNEGATIVE");
+}
+
+CLI::Validator positive() {
+  return number_that([](double value) { return value > 0; }, "a number above 0", "POSITIVE");
+}
 
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples, SessionOptions& common, std::function<int()> run) {

@@ -15,6 +15,10 @@ namespace harmonium::cli {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples, SessionOptions& common, std::function<int()> run);
 
+// Checks of options, whose complaints are sentences (CLI11's own write out the largest number there is).
+[[nodiscard]] CLI::Validator not_negative();
+[[nodiscard]] CLI::Validator positive();
+
 // The commands, one file each.
 void add_train(CLI::App& app);
 void add_resume(CLI::App& app);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/runs/config_file.h"
@@ -61,7 +62,7 @@ void ConfigFlags::declare(CLI::App& command, const std::string& name) {
     const bool own = family.has(option_name);
     const std::string text = std::string_view(option_name) == "model" ? models_help() : as_flags(help);
     CLI::Option* option = command.add_option(flag(option_name), field, text)->capture_default_str();
-    if constexpr (std::is_unsigned_v<std::decay_t<decltype(field)>>) option->check(CLI::NonNegativeNumber);
+    if constexpr (std::is_unsigned_v<std::decay_t<decltype(field)>>) option->check(not_negative());
     if (!own) option->group("");
     (own ? options_ : foreign_).emplace_back(option_name, option);
   });

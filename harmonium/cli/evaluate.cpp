@@ -182,7 +182,7 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seed", how.seed, "seed of chains and of stochastic binarization")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
 }
 
 }  // namespace harmonium::cli

@@ -64,7 +64,7 @@ void add_fisher(CLI::App& app) {
   command->add_option("--sweeps", fisher.sweeps, "sampled: Gibbs sweeps before they are taken")->capture_default_str();
   command->add_option("--seed", fisher.seed, "seed of draws and random parents")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--out", options->out,
                       "folder for page, picture and numbers (default: the run folder, else fisher-NAME)");
 }

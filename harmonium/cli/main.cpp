@@ -9,6 +9,7 @@
 #include "harmonium/cli/config_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/fast_arithmetic.h"
+#include "harmonium/core/memory_failure.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/core/utf8.h"
 
@@ -88,10 +89,11 @@ int main(int argc, char** argv) {
   } catch (const RunFailure& failure) {
     fmt::print(stderr, "harmonium: {}\n", as_flags(failure.marked()));
     return 1;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "harmonium: not enough memory; use fewer rows (--limit), chains or particles\n");
-    return 1;
   } catch (const std::exception& error) {
+    if (const std::optional<std::string> shortage = memory_failure(error)) {
+      fmt::print(stderr, "harmonium: {}\n", as_flags(*shortage));
+      return 1;
+    }
     fmt::print(stderr,
                "harmonium: internal error: {}\n  This is a bug in harmonium; the command line above shows it.\n",
                error.what());

@@ -1,6 +1,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/families/resolve.h"
 #include "harmonium/runs/config_file.h"
 #include "harmonium/sessions/training_session.h"
@@ -25,7 +26,8 @@ void add_resume(CLI::App& app) {
                                     read_toml(folder / "config.toml", config);
                                     if (!options->device.empty()) config.device = options->device;
                                     (void)find_device(config.device);  // before data are read
-                                    const RunData data = resolve(config);
+                                    const RunData data =
+                                        naming((folder / "config.toml").string(), [&] { return resolve(config); });
                                     return run_and_report(folder, config, data, options->common);
                                   });
   command->add_option("folder", options->folder, "run folder")->required();

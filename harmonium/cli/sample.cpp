@@ -357,7 +357,7 @@ void add_sample(CLI::App& app) {
   command->add_flag("--means", plan.means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out,
                       "x.png or x.npy (default: samples.png); wang_landau: x.html or x.json (default: density.html)");
-  command->add_option("--seed", plan.seed, "seed of the chains")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", plan.seed, "seed of the chains")->capture_default_str()->check(not_negative());
 }
 
 }  // namespace harmonium::cli

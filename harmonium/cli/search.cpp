@@ -123,11 +123,11 @@ void add_search(CLI::App& app) {
                   "  gradient = [\"pcd\", \"cd\"]                  # one of these\n",
                   options->common, [options] { return search(*options); });
   command->add_option("config", options->file, "TOML file with options of a run and a table [search]")->required();
-  command->add_option("--runs", options->runs, "trials (default: as in the file, else 30)")->check(CLI::PositiveNumber);
+  command->add_option("--runs", options->runs, "trials (default: as in the file, else 30)")->check(positive());
   command->add_option("--tests", options->tests, "runs with the chosen settings (default: as in the file, else 10)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--seconds", options->seconds, "training time of a run, instead of a number of updates")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--jobs", options->jobs, "runs at once (default: cores / --threads, and --threads is 1)");
   command->add_option("--out", options->out, "folder (default: runs/search-NAME)");
 }

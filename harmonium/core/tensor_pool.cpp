@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace harmonium {
@@ -112,7 +113,8 @@ class TensorPool final : public c10::Allocator {
     }
   }
 
-  static void give_back(void* block) {
+  // Called by destructors, so nothing here may throw: where the list of idle blocks cannot grow, the block goes back.
+  static void give_back(void* block) noexcept {
     if (block == nullptr) return;
     const Header header = *static_cast<const Header*>(block);
     TensorPool& pool = instance();
@@ -120,13 +122,21 @@ class TensorPool final : public c10::Allocator {
     {
       const std::scoped_lock lock(pool.mutex_);
       pool.counts_.bytes_in_use -= size;
-      if (pool.counts_.bytes_idle + size <= most_idle) {
-        pool.idle_[header.index].push_back(block);
+      if (pool.counts_.bytes_idle + size <= most_idle && pool.keep_idle(header.index, block)) {
         pool.counts_.bytes_idle += size;
         return;
       }
     }
     c10::free_cpu(block);
+  }
+
+  [[nodiscard]] bool keep_idle(std::size_t index, void* block) noexcept {
+    try {
+      idle_[index].push_back(block);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
 
   mutable std::mutex mutex_;

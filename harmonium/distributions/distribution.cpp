@@ -32,8 +32,10 @@ std::optional<Number> parsed_number(const std::string& text) {
 }
 
 std::int64_t columns_of(const std::string& text, const std::string& spec) {
+  constexpr std::int64_t most_columns = 1'000'000'000;
   const std::optional<std::int64_t> columns = parsed_number<std::int64_t>(text);
-  require(columns && *columns > 0, "distribution '{}': '{}' is not a positive number of columns", spec, text);
+  require(columns && *columns > 0 && *columns <= most_columns,
+          "distribution '{}': '{}' is not a positive number of columns", spec, text);
   return *columns;
 }
 

@@ -1,9 +1,9 @@
 #include "harmonium/experiments/search_page.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "harmonium/core/error.h"
+#include "harmonium/core/machine_limits.h"
 #include "harmonium/report/html.h"
 
 namespace harmonium {
@@ -44,7 +44,7 @@ std::string trials_text(const Search& search) {
 }
 
 ChildrenAtOnce children_at_once(const SessionOptions& common, int jobs) {
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = usable_processors();
   require(jobs >= 0 && jobs <= 4096, "--jobs {}: give the number of runs at once, or 0 for as many as there are cores",
           jobs);
   const int threads = std::max(1, common.threads);

@@ -190,6 +190,16 @@ Family belief_net(const char* name, const char* help, const char* example) {
           .read = read_belief_net_model,
           .check = check_belief_net,
           .stages = stages_of,
+          .size =
+              [](const RunConfig& config) {
+                ModelSize all;  // learnt one after the other, so the widest counts
+                for (std::size_t i = 0; i < count_stages(config); ++i) {
+                  const RunConfig one = stage_config(config, i);
+                  const ModelSize size = find_family(one.model).size(one);
+                  all = {.weights = all.weights + size.weights, .units = std::max(all.units, size.units)};
+                }
+                return all;
+              },
           .products =
               [](const RunConfig& config) {
                 double most = 0;

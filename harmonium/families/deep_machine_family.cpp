@@ -115,14 +115,14 @@ std::optional<Stages> pretraining(const RunConfig& config, const RunData& data) 
       .done = "the layers are learnt; now all of them together"};
 }
 
+ModelSize chain_size(const RunConfig& config) {
+  std::vector<double> widths;
+  for (const std::string& spec : chain_specs(config)) widths.push_back(static_cast<double>(make_unit(spec)->width()));
+  return size_of_chain(widths);
+}
+
 double products(const RunConfig& config) {
-  std::int64_t weights = 0, below = 0;
-  for (const std::string& spec : chain_specs(config)) {
-    const std::int64_t width = make_unit(spec)->width();
-    weights += below * width;
-    below = width;
-  }
-  return static_cast<double>(weights) * static_cast<double>(config.batch + config.particles * config.sweeps);
+  return chain_size(config).weights * static_cast<double>(config.batch + config.particles * config.sweeps);
 }
 
 }  // namespace
@@ -203,6 +203,7 @@ Family dbm_family() {
           .train = train_deep,
           .read = read_machine_model,
           .stages = pretraining,
+          .size = chain_size,
           .products = products,
           .labelled = has_label_layer};
 }

@@ -30,6 +30,13 @@ struct Stages {
   std::string done = {};     // a sentence for a person when all are trained
 };
 
+// Numbers of weights and of units in all layers, roughly: what small layers add may be left out.
+struct ModelSize {
+  double weights = 0, units = 0;
+};
+// Layers of these widths, each joined to the next.
+[[nodiscard]] ModelSize size_of_chain(const std::vector<double>& widths);
+
 // What a stage or several have left, from the first.
 using StageModels = std::vector<std::unique_ptr<Model>>;
 
@@ -66,6 +73,8 @@ struct Family {
   void (*check)(const RunConfig& config, const RunData& data) = nullptr;
   // Nothing where there are none for this configuration. May be null.
   std::optional<Stages> (*stages)(const RunConfig& config, const RunData& data) = nullptr;
+  // How large the model is; what memory a run needs is estimated from it (memory_estimate.h).
+  ModelSize (*size)(const RunConfig& config);
   // Multiplications in one update, roughly: what decides whether threads are worth their while.
   double (*products)(const RunConfig& config);
   // Nothing where a model cannot begin from another. A family that has it has the option start.

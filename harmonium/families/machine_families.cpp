@@ -53,8 +53,15 @@ double products_with(const RunConfig& config, double weights) {
   return weights * static_cast<double>(config.batch + config.particles * config.sweeps);
 }
 double visible_width(const RunConfig& config) { return static_cast<double>(make_unit(config.visible)->width()); }
-double hidden_weights(const RunConfig& config) {
-  return visible_width(config) * static_cast<double>(make_unit(hidden_spec(config.hidden))->width());
+ModelSize rbm_size(const RunConfig& config) {
+  return size_of_chain({visible_width(config), static_cast<double>(make_unit(hidden_spec(config.hidden))->width())});
+}
+ModelSize mrf_size(const RunConfig& config) {
+  return {.weights = visible_width(config) * visible_width(config), .units = visible_width(config)};
+}
+ModelSize semi_restricted_size(const RunConfig& config) {
+  const ModelSize rbm = rbm_size(config);
+  return {.weights = rbm.weights + mrf_size(config).weights, .units = rbm.units};
 }
 
 Family single_layer(const char* name, const char* title, const char* help, const char* example) {
@@ -72,7 +79,8 @@ Family single_layer(const char* name, const char* title, const char* help, const
           .make = make_rbm_model,
           .train = train,
           .read = read_machine_model,
-          .products = [](const RunConfig& config) { return products_with(config, hidden_weights(config)); }};
+          .size = rbm_size,
+          .products = [](const RunConfig& config) { return products_with(config, rbm_size(config).weights); }};
 }
 
 }  // namespace
@@ -107,9 +115,8 @@ Family semi_restricted_family() {
                                "harmonium train --data digits --model semi_restricted --hidden 50");
   family.make = make_semi_restricted_model;
   family.keeps_likeliest = true;
-  family.products = [](const RunConfig& config) {
-    return products_with(config, hidden_weights(config) + visible_width(config) * visible_width(config));
-  };
+  family.size = semi_restricted_size;
+  family.products = [](const RunConfig& config) { return products_with(config, semi_restricted_size(config).weights); };
   return family;
 }
 
@@ -129,8 +136,8 @@ Family mrf_family() {
       .make = make_mrf_model,
       .train = train,
       .read = read_machine_model,
-      .products =
-          [](const RunConfig& config) { return products_with(config, visible_width(config) * visible_width(config)); },
+      .size = mrf_size,
+      .products = [](const RunConfig& config) { return products_with(config, mrf_size(config).weights); },
       .keeps_likeliest = true};
 }
 

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/core/named_tensors.h"
 #include "harmonium/data/formats/npz.h"
 #include "harmonium/data/formats/safetensors.h"
@@ -29,14 +30,33 @@ json describe_structure(const BoltzmannMachine& machine) {
   return structure;
 }
 
-BoltzmannMachine parse_structure(const json& structure, at::ScalarType type, const std::string& where) {
+// How many numbers the parameters of such a machine are.
+double numbers_of(const std::vector<Layer>& layers, const std::vector<Edge>& edges) {
+  const auto width = [&](const std::string& name) {
+    const auto it = std::ranges::find(layers, name, &Layer::name);
+    return it == layers.end() ? 0.0 : static_cast<double>(it->unit->width());  // the machine refuses the name
+  };
+  double sum = 0;
+  for (const Layer& layer : layers)
+    sum += static_cast<double>(layer.unit->width()) * static_cast<double>(layer.unit->parameter_names().size());
+  for (const Edge& edge : edges) sum += width(edge.lower) * width(edge.upper);
+  return sum;
+}
+
+BoltzmannMachine parse_structure(const json& structure, const TensorFile& file, const std::string& where) {
   try {
+    constexpr std::size_t most_layers = 1000;
     std::vector<Layer> layers;
     std::vector<Edge> edges;
     for (const json& layer : structure.at("layers"))
       layers.push_back({layer.at("name"), make_unit(layer.at("unit")), layer.at("observed")});
     for (const json& edge : structure.at("edges")) edges.push_back({edge.at(0), edge.at(1)});
-    return {std::move(layers), edges, type};
+    require(layers.size() <= most_layers && edges.size() <= most_layers,
+            "{}: {} layers and {} edges; a machine has at most {}", where, layers.size(), edges.size(), most_layers);
+    require(std::ranges::any_of(layers, &Layer::observed), "{}: no layer of the model is observed, so it has no data",
+            where);
+    require_numbers(file, numbers_of(layers, edges), where);
+    return {std::move(layers), edges};
   } catch (const json::exception& error) {
     fail("{}: the description of the model's structure is damaged ({})", where, error.what());
   }
@@ -76,15 +96,22 @@ void pack_machine(TensorFile& file, const TrainedMachine& model, const std::stri
 
 TrainedMachine unpack_machine(const TensorFile& file, const json& structure, const std::string& prefix,
                               const std::string& where) {
-  TrainedMachine model{parse_structure(structure, at::kFloat, where)};
-  for (const auto& [name, value] : model.machine.parameters().entries())
+  TrainedMachine model{parse_structure(structure, file, where)};
+  const Moments& parameters = model.machine.parameters();
+  for (const auto& [name, value] : parameters.entries())
     copy_parameter(value, prefix + name, find_tensor(file.tensors, prefix + name, where), where);
+  // Those of all observed layers, or none.
+  if (std::ranges::none_of(file.tensors,
+                           [&](const auto& each) { return each.first.starts_with(prefix + moments_prefix); }))
+    return model;
   for (const std::size_t layer : model.machine.observed()) {
-    std::vector<at::Tensor> moments;
-    for (const std::string& name : model.machine.topology().layers[layer].parameters)
-      if (const std::string full = prefix + moments_prefix + name; file.contains(full))
-        moments.push_back(file.get(full));
-    if (!moments.empty()) model.data_moments.push_back(std::move(moments));
+    std::vector<at::Tensor>& moments = model.data_moments.emplace_back();
+    for (const std::string& name : model.machine.topology().layers[layer].parameters) {
+      const std::string full = prefix + moments_prefix + name;
+      const at::Tensor& value = find_tensor(file.tensors, full, where);
+      require_parameter(value, parameters[name].sizes(), full, where);
+      moments.push_back(value.is_floating_point() ? value : value.to(at::kFloat));
+    }
   }
   return model;
 }
@@ -94,6 +121,31 @@ std::string recognition_prefix(std::size_t place) { return format("recognition{}
 
 bool describes_stack(const ModelHeader& header) {
   return header.structure.is_object() && header.structure.contains("stack");
+}
+
+TrainedStack read_stack(const TensorFile& file, const std::string& where) {
+  ModelHeader header = get_header(file, where);
+  require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
+  TrainedStack model{.machines = {}, .kind = header.kind};
+  const json& stack = header.structure.at("stack");
+  require(stack.is_array() && !stack.empty(), "{}: the description of the stack's machines is damaged", where);
+  for (std::size_t i = 0; i < stack.size(); ++i)
+    model.machines.push_back(unpack_machine(file, stack[i], machine_prefix(i), where));
+  for (const TrainedMachine& each : model.machines)
+    require(each.machine.parameters().contains("visible_hidden.weights"),
+            "{}: a machine of the stack has no weights between its layers 'visible' and 'hidden'", where);
+  if (header.structure.contains("recognition")) {
+    const json& recognition = header.structure.at("recognition");
+    require(recognition.is_array() && !recognition.empty(), "{}: the description of the stack's way up is damaged",
+            where);
+    for (std::size_t i = 0; i < recognition.size(); ++i)
+      model.recognition.push_back(unpack_machine(file, recognition[i], recognition_prefix(i), where).machine);
+  }
+  require_belief_net(model.net());
+  forget_other_image(header, model.machines.front().machine.unit(0).width());
+  model.image = header.image;
+  model.notes = std::move(header.notes);
+  return model;
 }
 
 }  // namespace
@@ -120,7 +172,9 @@ TrainedMachine unpack_machine(const TensorFile& file, const std::string& where) 
   ModelHeader header = get_header(file, where);
   require(header.structure.is_object() && header.structure.contains("layers"),
           "{} is a model of kind '{}', not a single Boltzmann machine", where, header.kind);
-  TrainedMachine model = unpack_machine(file, header.structure, "", where);
+  TrainedMachine model = naming(where, [&] { return unpack_machine(file, header.structure, "", where); });
+  require(header.kind == "mrf" || !model.machine.hidden().empty(),
+          "{}: the model is of kind '{}' and has no hidden layer", where, header.kind);
   model.kind = header.kind;
   forget_other_image(header, model.machine.unit(model.machine.observed().front()).width());
   model.image = header.image;
@@ -183,29 +237,7 @@ TrainedStack decode_stack(std::string_view bytes, const std::string& where) {
 }
 
 TrainedStack unpack_stack(const TensorFile& file, const std::string& where) {
-  ModelHeader header = get_header(file, where);
-  require(describes_stack(header), "{} is a model of kind '{}', not a stack of machines", where, header.kind);
-  TrainedStack model{.machines = {}, .kind = header.kind};
-  const json& stack = header.structure.at("stack");
-  require(stack.is_array() && !stack.empty(), "{}: the description of the stack's machines is damaged", where);
-  for (std::size_t i = 0; i < stack.size(); ++i)
-    model.machines.push_back(unpack_machine(file, stack[i], machine_prefix(i), where));
-  if (header.structure.contains("recognition")) {
-    const json& recognition = header.structure.at("recognition");
-    require(recognition.is_array() && !recognition.empty(), "{}: the description of the stack's way up is damaged",
-            where);
-    for (std::size_t i = 0; i < recognition.size(); ++i)
-      model.recognition.push_back(unpack_machine(file, recognition[i], recognition_prefix(i), where).machine);
-  }
-  try {
-    require_belief_net(model.net());
-  } catch (const Error& error) {
-    fail("{}: {}", where, error.marked());
-  }
-  forget_other_image(header, model.machines.front().machine.unit(0).width());
-  model.image = header.image;
-  model.notes = std::move(header.notes);
-  return model;
+  return naming(where, [&] { return read_stack(file, where); });
 }
 
 }  // namespace harmonium

@@ -171,6 +171,7 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
     require(inputs >= 1 && components >= 1 && inputs <= most_units && components <= most_units &&
                 inputs * components <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} components make no mixture", where, inputs, components);
+    require_numbers(file, static_cast<double>(inputs) * static_cast<double>(components), where);
     BernoulliMixture mixture(inputs, components);
     read_parameters(mixture.parameters(), file, where);
     require(mixture.in_domain(), "{}: the shares and means of the mixture are out of range; the file is damaged",
@@ -200,6 +201,11 @@ Family mixture_family() {
           .make = make,
           .train = train,
           .read = read,
+          .size =
+              [](const RunConfig& config) {
+                return size_of_chain({static_cast<double>(make_unit(config.visible)->width()),
+                                      static_cast<double>(config.own.as<MixtureOptions>().components)});
+              },
           .products =
               [](const RunConfig& config) {
                 return 2.0 * static_cast<double>(config.batch * config.own.as<MixtureOptions>().components) *

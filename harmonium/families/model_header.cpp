@@ -46,9 +46,11 @@ ModelHeader get_header(const TensorFile& file, const std::string& where) {
   }
   for (const auto& [key, value] : file.metadata) {
     long long height = 0, width = 0;
+    constexpr long long most_pixels = 1'000'000;
     if (key.starts_with("note."))
       header.notes[key.substr(5)] = value;
-    else if (key == "image" && std::sscanf(value.c_str(), "%lldx%lld", &height, &width) == 2)
+    else if (key == "image" && std::sscanf(value.c_str(), "%lldx%lld", &height, &width) == 2 && height >= 1 &&
+             width >= 1 && height <= most_pixels && width <= most_pixels)
       header.image = ImageShape{height, width};
   }
   return header;
@@ -63,9 +65,21 @@ void forget_other_image(ModelHeader& header, std::int64_t width) {
   if (header.image && header.image->height * header.image->width != width) header.image.reset();
 }
 
-void copy_parameter(at::Tensor target, const std::string& name, const at::Tensor& value, const std::string& where) {
-  require(value.sizes() == target.sizes(), "{}: tensor '{}' does not have the shape its layers ask for", where, name);
+void require_numbers(const TensorFile& file, double needed, const std::string& where) {
+  double held = 0;
+  for (const auto& [name, value] : file.tensors) held += static_cast<double>(value.numel());
+  require(needed <= held, "{}: the model's layers ask for {:.0f} numbers, and the file holds {:.0f}; it is damaged",
+          where, needed, held);
+}
+
+void require_parameter(const at::Tensor& value, at::IntArrayRef shape, const std::string& name,
+                       const std::string& where) {
+  require(value.sizes() == shape, "{}: tensor '{}' does not have the shape its layers ask for", where, name);
   require(at::isfinite(value).all().item<bool>(), "{}: tensor '{}' holds values that are not finite", where, name);
+}
+
+void copy_parameter(at::Tensor target, const std::string& name, const at::Tensor& value, const std::string& where) {
+  require_parameter(value, target.sizes(), name, where);
   target.copy_(value);
 }
 

@@ -30,7 +30,13 @@ void set_header(TensorFile& file, const ModelHeader& header);
 // A picture that does not have `width` pixels is none of this model.
 void forget_other_image(ModelHeader& header, std::int64_t width);
 
+// Fails where the layers of a model ask for more numbers than its file holds, so that a damaged or made-up count is
+// refused before memory is taken for it.
+void require_numbers(const TensorFile& file, double needed, const std::string& where);
+
 // Copies a tensor of a file to where it belongs; fails where its shape or a value is wrong.
 void copy_parameter(at::Tensor target, const std::string& name, const at::Tensor& value, const std::string& where);
+void require_parameter(const at::Tensor& value, at::IntArrayRef shape, const std::string& name,
+                       const std::string& where);
 
 }  // namespace harmonium

@@ -137,6 +137,7 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
     require(inputs >= 1 && hidden >= 1 && inputs <= most_units && hidden <= most_units &&
                 inputs * hidden <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} hidden units make no NADE", where, inputs, hidden);
+    require_numbers(file, 2 * static_cast<double>(inputs) * static_cast<double>(hidden), where);
     Nade nade(inputs, hidden, shape.at("order").get<std::vector<std::int64_t>>());
     read_parameters(nade.parameters(), file, where);
     return std::make_unique<NadeModel>(info_of(header, inputs), std::move(nade));
@@ -157,6 +158,12 @@ Family nade_family() {
           .make = make,
           .train = train,
           .read = read,
+          .size =
+              [](const RunConfig& config) {
+                const ModelSize half = size_of_chain({static_cast<double>(make_unit(config.visible)->width()),
+                                                      static_cast<double>(hidden_units(config))});
+                return ModelSize{.weights = 2 * half.weights, .units = half.units};
+              },
           .products =
               [](const RunConfig& config) {
                 return 3.0 * static_cast<double>(config.batch * hidden_units(config)) *

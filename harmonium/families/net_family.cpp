@@ -182,15 +182,15 @@ void check_net(const RunConfig& config, const RunData& data) {
   check_pretraining(config, data);
 }
 
-double products(const RunConfig& config) {
-  double weights = 0;
-  std::int64_t below = make_unit(config.visible)->width();
-  for (const std::int64_t width : layer_widths(config.layers)) {
-    weights += static_cast<double>(below) * static_cast<double>(width);
-    below = width;
-  }
-  return 3 * static_cast<double>(config.batch) * weights * (is_classifier(config) ? 1 : 2);
+// The decoder of an autoencoder is as large as its encoder; the classes of a classifier hardly count.
+ModelSize net_size(const RunConfig& config) {
+  std::vector<double> widths = {static_cast<double>(make_unit(config.visible)->width())};
+  for (const std::int64_t width : layer_widths(config.layers)) widths.push_back(static_cast<double>(width));
+  const ModelSize half = size_of_chain(widths);
+  return is_classifier(config) ? half : ModelSize{.weights = 2 * half.weights, .units = 2 * half.units};
 }
+
+double products(const RunConfig& config) { return 3 * static_cast<double>(config.batch) * net_size(config).weights; }
 
 // What unrolling would fail with.
 template <class Unroll>
@@ -226,6 +226,7 @@ Family net_family(const char* name, const char* title, const char* help, const c
           .read = read_net_model,
           .check = check_net,
           .stages = net_pretraining,
+          .size = net_size,
           .products = products,
           .keeps_start = [](const RunConfig& config) { return config.start != "none" || config.pretrain != "none"; },
           .labelled = is_classifier,

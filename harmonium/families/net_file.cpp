@@ -2,6 +2,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/core/named_tensors.h"
 #include "harmonium/families/model_header.h"
 
@@ -21,10 +22,11 @@ json net_structure(const FeedForward& net) {
   return structure;
 }
 
-FeedForward parse_net(const json& structure, const std::string& where) {
+FeedForward parse_net(const json& structure, const TensorFile& file, const std::string& where) {
   try {
     constexpr std::int64_t most_units = 1 << 24, most_weights = 1 << 30;  // a damaged number must not ask for memory
     std::vector<DenseLayer> layers;
+    double numbers = 0;
     for (const json& layer : structure.at("net")) {
       layers.push_back({.inputs = layer.at("inputs"),
                         .outputs = layer.at("outputs"),
@@ -33,7 +35,9 @@ FeedForward parse_net(const json& structure, const std::string& where) {
       require(inputs >= 1 && outputs >= 1 && inputs <= most_units && outputs <= most_units &&
                   inputs * outputs <= most_weights,
               "{}: layer {} maps {} values to {}, which is no layer", where, layers.size(), inputs, outputs);
+      numbers += static_cast<double>(inputs * outputs + outputs);
     }
+    require_numbers(file, numbers, where);
     std::optional<std::size_t> code;
     if (structure.contains("code")) {
       const auto place = structure.at("code").get<std::int64_t>();
@@ -73,7 +77,7 @@ TrainedNet unpack_net(const TensorFile& file, const std::string& where) {
   require(describes_net(header),
           "{} is a model of kind '{}', not a feed-forward net; `harmonium finetune` makes one of it", where,
           header.kind);
-  TrainedNet model{.net = parse_net(header.structure, where), .kind = header.kind};
+  TrainedNet model{.net = naming(where, [&] { return parse_net(header.structure, file, where); }), .kind = header.kind};
   for (const auto& [name, value] : model.net.parameters().entries())
     copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
   forget_other_image(header, model.net.inputs());

@@ -2,6 +2,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/registry.h"
@@ -12,7 +13,7 @@ std::unique_ptr<Model> decode_model(std::string_view bytes, const std::string& w
   const TensorFile file = parse_safetensors(bytes, where);
   const ModelHeader header = get_header(file, where);
   for (const Family& family : families())
-    if (std::unique_ptr<Model> model = family.read(header, file, where)) return model;
+    if (std::unique_ptr<Model> model = naming(where, [&] { return family.read(header, file, where); })) return model;
   fail("{}: a model of kind '{}' is not known to this version", where, header.kind);
 }
 

@@ -7,6 +7,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/families/memory_estimate.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/snapshot_updates.h"
 #include "harmonium/gradients/objective.h"
@@ -88,10 +89,11 @@ void check_numbers(const RunConfig& config) {
           config.fast_decay);
   require(config.damping_of == "centered" || config.damping_of == "plain",
           "@damping_of {}: there are centered and plain", config.damping_of);
-  require(config.statistics_averaging > 0, "@statistics_averaging must be positive, not {}",
-          config.statistics_averaging);
+  require(std::isfinite(config.statistics_averaging) && config.statistics_averaging > 0,
+          "@statistics_averaging must be a positive number, not {}", config.statistics_averaging);
   not_negative("@checkpoint_minutes", config.checkpoint_minutes);
-  require(config.schedule_tau > 0, "@schedule_tau must be positive, not {}", config.schedule_tau);
+  require(std::isfinite(config.schedule_tau) && config.schedule_tau > 0,
+          "@schedule_tau must be a positive number, not {}", config.schedule_tau);
   require(config.momentum >= 0 && config.momentum < 1, "@momentum must be at least 0 and below 1, not {}",
           config.momentum);
   require(config.shrink >= 0 && config.shrink < 0.5, "@shrink must be at least 0 and below 0.5, not {}", config.shrink);
@@ -221,6 +223,7 @@ PreparedRun check_config(const RunConfig& config, const RunData& data) {
   (void)find_device(config.device);
   (void)parse_precision(config.precision);
   require_use(config);
+  require_memory(config, data);
   const Family& family = find_family(config.model);
   if (family.check != nullptr) {
     family.check(config, data);

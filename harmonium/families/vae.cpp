@@ -183,6 +183,15 @@ std::vector<ParameterGroup> groups_of(const Vae& vae) {
   return {weights, bias};
 }
 
+// Encoder and decoder, which are as large.
+ModelSize size_of(const RunConfig& config) {
+  std::vector<double> widths = {static_cast<double>(make_unit(config.visible)->width())};
+  for (const std::int64_t width : layer_widths(config.layers)) widths.push_back(static_cast<double>(width));
+  widths.push_back(static_cast<double>(config.own.as<VaeOptions>().latent));
+  const ModelSize half = size_of_chain(widths);
+  return {.weights = 2 * half.weights, .units = 2 * half.units};
+}
+
 void resolve(RunConfig& config, RunData&) {
   const Unit::Support support = make_unit(config.visible)->support();
   require(support == Unit::Support::bits || support == Unit::Support::reals,
@@ -240,12 +249,16 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
                            .latent = shape.at("latent"),
                            .activation = parse_activation(shape.at("activation"))};
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
-    std::vector<std::int64_t> widths = structure.hidden;
+    std::vector<std::int64_t> widths = {make_distribution(structure.visible)->width()};
+    widths.insert(widths.end(), structure.hidden.begin(), structure.hidden.end());
     widths.push_back(structure.latent);
-    widths.push_back(make_distribution(structure.visible)->width());
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      require(widths[i] >= 1 && widths[i] <= most_units && (i == 0 || widths[i] * widths[i - 1] <= (1LL << 30)),
-              "{}: a layer of {} units is no layer of a VAE", where, widths[i]);
+    double numbers = 0;  // at least: up and down
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      require(widths[i] >= 1 && widths[i] <= most_units, "{}: a layer of {} units is no layer of a VAE", where,
+              widths[i]);
+      if (i > 0) numbers += 2 * static_cast<double>(widths[i]) * static_cast<double>(widths[i - 1]);
+    }
+    require_numbers(file, numbers, where);
     Vae vae(std::move(structure));
     read_parameters(vae.parameters(), file, where);
     const std::int64_t width = vae.visible().width();
@@ -267,15 +280,9 @@ Family vae_family() {
           .make = make,
           .train = train,
           .read = read,
+          .size = size_of,
           .products =
-              [](const RunConfig& config) {
-                double weights = 0, below = static_cast<double>(make_unit(config.visible)->width());
-                for (const std::int64_t width : layer_widths(config.layers)) {
-                  weights += below * static_cast<double>(width);
-                  below = static_cast<double>(width);
-                }
-                return 6 * static_cast<double>(config.batch) * weights;
-              },
+              [](const RunConfig& config) { return 3 * static_cast<double>(config.batch) * size_of(config).weights; },
           .words =
               [](const RunConfig& config) {
                 std::string text = config.visible;

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/families/snapshot_updates.h"
 #include "harmonium/runs/checkpoint.h"
@@ -56,7 +57,7 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
   if (const auto loaded = read_checkpoint(checkpoints)) {
     if (!loaded->warning.empty())
       hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
-    trainee.restore(loaded->checkpoint.update, loaded->checkpoint.tensors);
+    naming(checkpoints.string(), [&] { trainee.restore(loaded->checkpoint.update, loaded->checkpoint.tensors); });
     seconds = loaded->checkpoint.seconds;
     log.truncate_after(training.update());
     for (const MetricsRow& row : log.read()) metrics = row.values;

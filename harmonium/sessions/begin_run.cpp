@@ -4,6 +4,8 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/memory_failure.h"
+#include "harmonium/families/memory_estimate.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/resolve.h"
 #include "harmonium/sessions/tracking.h"
@@ -53,10 +55,13 @@ int begin_run(RunConfig config, const std::string& out, bool overwrite, const Se
   if (config.track != "none") (void)open_tracking_data(config, data);
   const fs::path folder = out.empty() ? free_folder(config.data) : fs::path(out);
   prepare_folder(folder, overwrite);
+  constexpr double worth_telling = 1e8;  // bytes
+  const double memory = estimate_memory(config, data).total();
   if (!common.json)
-    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}; {}{}\n", data.train.rows(), config.data,
+    fmt::print(stderr, "{} rows of {}, {} columns, binarization {}; {}; {}{}{}\n", data.train.rows(), config.data,
                data.train.columns(), config.binarize, find_family(config.model).in_words(config), config.optimizer,
-               config.device == "cpu" ? "" : "; on " + config.device);
+               config.device == "cpu" ? "" : "; on " + config.device,
+               memory < worth_telling ? "" : fmt::format("; about {} of memory", bytes_text(memory)));
   return run_and_report(folder, config, data, common, std::move(prepared));
 }
 

@@ -8,10 +8,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/machine_limits.h"
 #include "harmonium/kernels/rbm_chains.h"
 
 namespace harmonium {
@@ -33,12 +33,16 @@ void apply(const SessionOptions& session) {
       "--device cuda: this command computes on the CPU; train, resume, evaluate, sample and fisher can use a device");
   (void)find_device(session.device);  // before anything else is done
   set_device_precision(parse_precision(session.precision));
-  require(session.threads >= 0, "--threads {}: give a number of threads, or 0 for all", session.threads);
+  // More threads than processors only wait for each other; a few more are harmless, thousands stop the machine.
+  const int processors = usable_processors(), most = std::max(64, 4 * processors);
+  require(session.threads >= 0 && session.threads <= most,
+          "--threads {}: give a number from 1 to {}, or 0 for all {} processors that may be used", session.threads,
+          most, processors);
   // LibTorch's own default is one thread on some builds. OMP_NUM_THREADS, where set, is somebody's decision.
   if (session.threads > 0)
     at::set_num_threads(session.threads);
   else if (std::getenv("OMP_NUM_THREADS") == nullptr)
-    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    at::set_num_threads(processors);
 }
 
 void limit_threads(const SessionOptions& session, double products) {

@@ -55,7 +55,10 @@ TEST_F(BadOption, OfCountsIsNamed) {
   train_refuses({"--updates", "0"}, {"--updates", "at least 1", "0"});
   train_refuses({"--batch", "0"}, {"--batch", "at least 1"});
   train_refuses({"--threads", "-1"}, {"--threads -1"});
-  train_refuses({"--seed", "-1"}, {"--seed", "-1"});
+  train_refuses({"--threads", "10000"}, {"--threads 10000", "processors"});
+  train_refuses({"--seed", "-1"}, {"--seed", "'-1' is not a number from 0 up"});
+  train_refuses({"--schedule-tau", "inf", "--schedule", "sqrt"}, {"--schedule-tau", "inf"});
+  train_refuses({"--statistics-averaging", "inf"}, {"--statistics-averaging", "inf"});
   train_refuses({"--seed", "9223372036854775808"}, {"--seed", "9223372036854775808"});
 }
 

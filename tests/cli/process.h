@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -33,12 +34,14 @@ struct Process {
   std::filesystem::path folder = {};
   std::map<std::string, std::optional<std::string>> environment = {};  // on top of the test's own; nothing removes one
   std::optional<rlim_t> largest_file = std::nullopt;                   // bytes: writing beyond fails as on a full disk
+  std::optional<rlim_t> address_space = std::nullopt;                  // bytes: asking for more fails
   std::function<void(pid_t, const std::string&)> on_error_line = [](pid_t, const std::string&) {};
 };
 
 struct Outcome {
   int code = 0;  // of exit, or minus the signal that ended it
   std::string out, err;
+  std::int64_t most_memory = 0;  // bytes that were resident at once
 };
 
 namespace detail {
@@ -104,6 +107,10 @@ inline Outcome run(const Process& process) {
       const rlimit limit{*process.largest_file, *process.largest_file};
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
     }
+    if (process.address_space) {
+      const rlimit limit{*process.address_space, *process.address_space};
+      if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(126);
+    }
     if (::chdir(process.folder.c_str()) == 0)
       ::execve(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
     ::_exit(127);
@@ -125,8 +132,10 @@ inline Outcome run(const Process& process) {
   ::close(out[0]);
   ::close(err[0]);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  rusage usage{};
+  while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
   }
+  outcome.most_memory = std::int64_t{usage.ru_maxrss} * 1024;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   return outcome;
 }

@@ -1,0 +1,159 @@
+// Model files that were damaged or made up: refused with the file's name, before memory is taken for what they claim.
+#include <gtest/gtest.h>
+
+#include "harmonium/core/error.h"
+#include "harmonium/families/machine_file.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/open_model.h"
+#include "harmonium/models/builders.h"
+
+namespace harmonium {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* where = "some/model.safetensors";
+
+std::string file_of(const std::string& kind, const json& structure, const NamedTensors& tensors) {
+  TensorFile file{.tensors = {tensors.begin(), tensors.end()}, .metadata = {}};
+  set_header(file, {.kind = kind, .structure = structure});
+  return encode_safetensors(file);
+}
+
+json layer(const std::string& name, const std::string& unit, bool observed) {
+  return {{"name", name}, {"unit", unit}, {"observed", observed}};
+}
+
+json machine(const std::vector<json>& layers, const json& edges) { return {{"layers", layers}, {"edges", edges}}; }
+
+const json joined = json::array({json::array({"visible", "hidden"})});
+
+// What is said of the file; it must name it, and only once.
+std::string refusal(const std::string& bytes) {
+  try {
+    (void)decode_model(bytes, where);
+  } catch (const Error& error) {
+    const std::string text = error.marked();
+    const std::size_t first = text.find(where);
+    EXPECT_NE(first, std::string::npos) << text;
+    EXPECT_EQ(text.find(where, first + 1), std::string::npos) << text;
+    return text;
+  }
+  return "accepted";
+}
+
+void expect_refusal(const std::string& bytes, const std::string& part) {
+  const std::string text = refusal(bytes);
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(UntrustedMachine, WithoutAnObservedLayerIsRefused) {
+  expect_refusal(file_of("rbm", machine({layer("hidden", "bernoulli:4", false)}, json::array()),
+                         {{"hidden.bias", at::zeros({4})}}),
+                 "no layer of the model is observed");
+}
+
+TEST(UntrustedMachine, OfKindRbmWithoutAHiddenLayerIsRefused) {
+  expect_refusal(file_of("rbm", machine({layer("visible", "bernoulli:4", true)}, json::array()),
+                         {{"visible.bias", at::zeros({4})}}),
+                 "no hidden layer");
+}
+
+TEST(UntrustedMachine, WithoutLayersIsRefused) {
+  expect_refusal(file_of("rbm", machine({}, json::array()), {{"x", at::zeros({1})}}), "observed");
+}
+
+TEST(UntrustedMachine, ThatClaimsMoreUnitsThanItsFileHoldsTakesNoMemory) {
+  for (const char* unit : {"bernoulli:60000", "gaussian:1000000000", "softmax:1000000x1000000"})
+    expect_refusal(file_of("rbm", machine({layer("visible", unit, true), layer("hidden", unit, false)}, joined),
+                           {{"visible.bias", at::zeros({4})}}),
+                   "the file holds 4");
+}
+
+TEST(UntrustedMachine, WithMoreUnitsThanNumbersCanCountIsRefused) {
+  for (const char* unit : {"bernoulli:9223372036854775807", "softmax:9223372036854775807x2", "twin:1000000001"})
+    expect_refusal(file_of("rbm", machine({layer("visible", unit, true)}, json::array()), {{"x", at::zeros({1})}}),
+                   "too many");
+}
+
+TEST(UntrustedMachine, WhoseUnitsAreUnknownIsRefusedByName) {
+  expect_refusal(
+      file_of("rbm", machine({layer("visible", "rernoulli:4", true)}, json::array()), {{"x", at::zeros({1})}}),
+      "unknown unit type 'rernoulli'");
+}
+
+TEST(UntrustedMachine, WhoseEdgeNamesNoLayerIsRefusedByName) {
+  expect_refusal(file_of("rbm", machine({layer("visible", "bernoulli:1", true)}, joined), {{"x", at::zeros({1})}}),
+                 "no layer named 'hidden'");
+}
+
+// A small RBM whose file is changed by `change`.
+template <class Change>
+std::string changed_rbm(Change&& change) {
+  TrainedMachine model{make_rbm("bernoulli:4", "bernoulli:3")};
+  model.data_moments = {{at::full({4}, 0.5)}};
+  TensorFile file = parse_safetensors(encode_machine(model), where);
+  change(file);
+  return encode_safetensors(file);
+}
+
+TEST(UntrustedMachine, WithDataMomentsOfAnotherShapeIsRefused) {
+  EXPECT_EQ(refusal(changed_rbm([](TensorFile&) {})), "accepted");
+  for (const at::Tensor& wrong : {at::zeros({3}), at::zeros({1, 4}), at::full({4}, NAN)})
+    expect_refusal(changed_rbm([&](TensorFile& file) {
+                     for (auto& [name, value] : file.tensors)
+                       if (name.starts_with("data_moments/")) value = wrong;
+                   }),
+                   "data_moments/visible.bias");
+}
+
+TEST(UntrustedMachine, WhoseLayersLackWeightsIsRefused) {
+  expect_refusal(changed_rbm([](TensorFile& file) {
+                   std::erase_if(file.tensors, [](const auto& each) { return each.first == "visible_hidden.weights"; });
+                 }),
+                 "numbers");
+}
+
+TEST(UntrustedMachine, WithAPictureOfAbsurdSizeForgetsThePicture) {
+  const auto model = decode_model(
+      changed_rbm([](TensorFile& file) { file.metadata["image"] = "9223372036854775807x9223372036854775807"; }), where);
+  EXPECT_FALSE(model->info().image.has_value());
+}
+
+TEST(UntrustedStack, ThatClaimsMoreThanItsFileHoldsTakesNoMemory) {
+  const json big =
+      machine({layer("visible", "bernoulli:60000", true), layer("hidden", "bernoulli:60000", false)}, joined);
+  expect_refusal(file_of("dbn", {{"stack", json::array({big})}}, {{"x", at::zeros({1})}}), "the file holds 1");
+}
+
+TEST(UntrustedStack, WhoseLayersHaveOtherNamesIsRefused) {
+  expect_refusal(
+      file_of("dbn",
+              {{"stack", json::array({machine({layer("v", "bernoulli:2", true), layer("h", "bernoulli:1", false)},
+                                              json::array({json::array({"v", "h"})}))})}},
+              {{"machine1/v.bias", at::zeros({2})},
+               {"machine1/h.bias", at::zeros({1})},
+               {"machine1/v_h.weights", at::zeros({2, 1})}}),
+      "'visible' and 'hidden'");
+}
+
+TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory) {
+  const NamedTensors little = {{"x", at::zeros({1})}};
+  expect_refusal(
+      file_of("mlp", {{"net", json::array({{{"inputs", 30000}, {"outputs", 30000}, {"activation", "relu"}}})}}, little),
+      "the file holds 1");
+  expect_refusal(file_of("nade", {{"nade", {{"inputs", 30000}, {"hidden", 30000}, {"order", json::array()}}}}, little),
+                 "the file holds 1");
+  expect_refusal(file_of("mixture", {{"mixture", {{"inputs", 30000}, {"components", 30000}}}}, little),
+                 "the file holds 1");
+  for (const char* visible : {"bernoulli:900000", "bernoulli:9223372036854775807"})
+    EXPECT_NE(refusal(file_of(
+                  "vae",
+                  {{"vae",
+                    {{"visible", visible}, {"hidden", json::array({1000000})}, {"latent", 5}, {"activation", "tanh"}}}},
+                  little)),
+              "accepted");
+}
+
+}  // namespace
+}  // namespace harmonium
