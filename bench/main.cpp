@@ -8,17 +8,15 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 
 #include "bench/bench.h"
 #include "harmonium/core/fast_arithmetic.h"
+#include "harmonium/core/machine_limits.h"
 #include "harmonium/core/tensor_pool.h"
 
 namespace harmonium::bench {
 
-int thread_count(const Options& options) {
-  return options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
+int thread_count(const Options& options) { return options.threads > 0 ? options.threads : usable_processors(); }
 
 double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -61,7 +59,8 @@ struct Section {
   Lines (*run)(const Options&);
 };
 constexpr Section sections[] = {{"sweep", gibbs_sweep}, {"annealing", annealing}, {"updates", updates},
-                                {"growth", growth},     {"nets", nets},           {"pcd", pcd_updates}};
+                                {"growth", growth},     {"nets", nets},           {"load", updates_under_load},
+                                {"pcd", pcd_updates}};
 
 int run(int count, char** arguments) {
   Options options;
@@ -84,7 +83,7 @@ int run(int count, char** arguments) {
     else
       throw std::runtime_error(
           "unknown: " + std::string(argument) +
-          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, pcd");
+          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, load, pcd");
   }
   at::set_num_threads(thread_count(options));
   use_fast_arithmetic();
