@@ -11,7 +11,7 @@ namespace {
 
 bool assign_annealing_setting(AnnealingExperiment& experiment, std::string_view key, const toml::node& node,
                               const std::string& where) {
-  const auto take = [&](std::string_view name, auto& field) {
+  const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
     if (key != name) return false;
     assign_toml(field, node, where);
     return true;
@@ -35,7 +35,7 @@ AnnealingExpectation annealing_expectation(const ExperimentFile& file, const tom
   bool of_gap = false, of_error = false;
   for (const auto& [key, node] : table) {
     const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
+    const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
       if (key.str() == name) assign_toml(field, node, where);
       return key.str() == name;
     };

@@ -18,7 +18,7 @@ ErrorBound error_bound(const ExperimentFile& file, const toml::table& table, con
   ErrorBound bound;
   for (const auto& [key, node] : table) {
     const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
+    const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
       if (key.str() == name) assign_toml(field, node, where);
       return key.str() == name;
     };

@@ -21,7 +21,7 @@ namespace {
 void assign_calibration(CalibrationOptions& options, const toml::table& table, const ExperimentFile& file, bool top) {
   for (const auto& [key, node] : table) {
     const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
+    const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
       if (key.str() == name) assign_toml(field, node, where);
       return key.str() == name;
     };

@@ -60,7 +60,7 @@ SearchExpectation expectation_of(const ExperimentFile& file, const toml::table& 
   };
   for (const auto& [key, node] : table) {
     const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
+    const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
       if (key.str() != name) return false;
       assign_toml(field, node, where);
       return true;

@@ -53,8 +53,7 @@ void take_score(SearchedRun& run, ordered_json judged) {
 
 // What earlier sittings have left of it.
 void look_for(const Search& search, SearchedRun& run) {
-  if (const auto failed = read_json(job_file(search, run, ".failed.json"))) run.failure = failed->at("reason");
-  if (const auto judged = read_json(job_file(search, run, ".score.json"))) take_score(run, *judged);
+  read_outcome(run, job_file(search, run, ".failed.json"), job_file(search, run, ".score.json"));
 }
 
 void choose(Search& search) {
@@ -244,6 +243,16 @@ class SearchWork {
 };
 
 }  // namespace
+
+void read_outcome(SearchedRun& run, const fs::path& failed, const fs::path& score) {
+  const SearchedRun before = run;
+  try {
+    if (const auto reason = read_json(failed)) run.failure = reason->at("reason");
+    if (const auto judged = read_json(score)) take_score(run, *judged);
+  } catch (const ordered_json::exception&) {
+    run = before;
+  }
+}
 
 bool Search::trials_done() const { return std::ranges::all_of(trials, &SearchedRun::done); }
 

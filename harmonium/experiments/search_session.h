@@ -30,6 +30,10 @@ struct SearchedRun {
   [[nodiscard]] bool done() const { return score.has_value() || !failure.empty(); }
 };
 
+// What the two files of a run say of it, one of them at most being there. Damaged files say nothing: the work is then
+// done again.
+void read_outcome(SearchedRun& run, const std::filesystem::path& failed, const std::filesystem::path& score);
+
 struct Search {
   std::string title;  // "PCD, 32 s", for people; empty for a search alone
   SearchPlan plan;

@@ -11,7 +11,7 @@ namespace {
 // Top-level keys that [quick] may override too; false where the key is none of them.
 bool assign_setting(TrainingExperiment& experiment, std::string_view key, const toml::node& node,
                     const std::string& where) {
-  const auto take = [&](std::string_view name, auto& field) {
+  const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
     if (key != name) return false;
     assign_toml(field, node, where);
     return true;
@@ -27,7 +27,7 @@ Expectation expectation(const ExperimentFile& file, const toml::table& table, co
   result.data = experiment.test;
   for (const auto& [key, node] : table) {
     const std::string where = place_in(file.source, key.str(), node);
-    const auto take = [&](std::string_view name, auto& field) {
+    const auto take = [&, &key = key, &node = node](std::string_view name, auto& field) {
       if (key.str() == name) assign_toml(field, node, where);
       return key.str() == name;
     };

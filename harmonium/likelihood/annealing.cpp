@@ -24,15 +24,33 @@ struct Crowd {
       for (const std::size_t layer : kept) all.emplace_back(format("layer{}", layer), state.layers[layer]);
     return all;
   }
-  void restore(const NamedTensors& tensors, const BoltzmannMachine& target, bool finished, const LayerSet& kept) {
-    const auto get = [&](const std::string& name) {
-      return find_tensor(tensors, name, "annealing").to(target.device()).clone();
+  // False, with nothing changed, where the tensors are not those of so many chains on this path: the work is then done
+  // anew.
+  [[nodiscard]] bool restore(const NamedTensors& tensors, const AnnealingPath& path, std::int64_t chains) {
+    const BoltzmannMachine& target = path.target();
+    const auto get = [&](const std::string& name, at::IntArrayRef shape) {
+      for (const auto& [key, value] : tensors)
+        if (key == name && value.sizes() == shape) return value.to(target.device()).clone();
+      return at::Tensor();
     };
-    step = find_tensor(tensors, "step", "annealing").item<std::int64_t>();
-    log_weights = get("log_weights");
-    state.layers.resize(target.layers().size());
-    if (!finished)
-      for (const std::size_t layer : kept) state.layers[layer] = get(format("layer{}", layer));
+    const at::Tensor done = get("step", {}), weights = get("log_weights", {chains});
+    if (!done.defined() || done.scalar_type() != at::kLong || !weights.defined() ||
+        weights.scalar_type() != at::kDouble)
+      return false;
+    const auto at_step = done.item<std::int64_t>();
+    if (at_step < 0 || at_step > path.steps()) return false;
+    State kept;
+    kept.layers.resize(target.layers().size());
+    if (at_step < path.steps())
+      for (const std::size_t layer : path.kept()) {
+        at::Tensor& values = kept.layers[layer];
+        values = get(format("layer{}", layer), {chains, target.unit(layer).width()});
+        if (!values.defined() || !values.is_floating_point() || !at::isfinite(values).all().item<bool>()) return false;
+      }
+    step = at_step;
+    log_weights = weights;
+    state = std::move(kept);
+    return true;
   }
 };
 
@@ -91,10 +109,7 @@ at::Tensor anneal(const AnnealingPath& path, Way way, std::int64_t chains,
                                                                : format("{}-{}-of-{}", options.name, group, at_once);
     Crowd crowd;
     const auto kept_work = options.journal != nullptr ? options.journal->find(name) : std::nullopt;
-    if (kept_work) {
-      const bool finished = find_tensor(*kept_work, "step", "annealing").item<std::int64_t>() == steps;
-      crowd.restore(*kept_work, path.target(), finished, path.kept());
-    } else {
+    if (!kept_work || !crowd.restore(*kept_work, path, count)) {
       crowd.state = start(first, count, key.fold_in(0));
       crowd.log_weights = at::zeros({count}, path.target().options(at::kDouble));
     }

@@ -31,18 +31,6 @@ bool is_listed(const EstimationOptions& options) {
   return options.schedule != "linear" && options.schedule != "adaptive";
 }
 
-std::vector<double> read_schedule(const std::string& path) {
-  std::istringstream text(read_file(path));
-  std::vector<double> betas;
-  for (double beta = 0; text >> beta;) betas.push_back(beta);
-  require(text.eof(),
-          "@schedule {}: the text after the first {} numbers is not a number; give values of β from 0 to 1, "
-          "separated by spaces or lines",
-          path, betas.size());
-  require(betas.size() >= 2, "@schedule {}: needs at least two values of β, 0 and 1", path);
-  return betas;
-}
-
 // What tells an annealing from the usual one.
 std::string qualifier(const EstimationOptions& options) {
   return (options.schedule == "linear" ? "" : ", schedule " + options.schedule) +

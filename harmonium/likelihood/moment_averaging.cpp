@@ -91,8 +91,7 @@ AnnealingPath moment_averaged_path(const BaseModel& base, const BoltzmannMachine
   const auto kept = options.journal != nullptr ? options.journal->find(options.name) : std::nullopt;
   const auto moments_in = [&](const std::string& prefix) {
     Moments result = target.parameters().zeros_like();
-    for (const auto& [name, value] : target.parameters().entries())
-      result[name].copy_(find_tensor(*kept, prefix + name, options.name));
+    copy_moments(result, under_prefix(prefix, *kept), options.name);
     return result;
   };
   const Moments low = base.moments();

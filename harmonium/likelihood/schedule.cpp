@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 
 namespace harmonium {
@@ -33,6 +35,18 @@ std::vector<double> linear_schedule(std::int64_t steps) {
   require(steps >= 1, "annealing needs at least one β step, not {}", steps);
   std::vector<double> betas;
   for (std::int64_t k = 0; k <= steps; ++k) betas.push_back(static_cast<double>(k) / static_cast<double>(steps));
+  return betas;
+}
+
+std::vector<double> read_schedule(const std::string& path) {
+  std::istringstream text(read_file(path));
+  std::vector<double> betas;
+  for (double beta = 0; text >> beta;) betas.push_back(beta);
+  require(text.eof(),
+          "@schedule {}: the text after the first {} numbers is not a number; give values of β from 0 to 1, "
+          "separated by spaces or lines",
+          path, betas.size());
+  require(betas.size() >= 2, "@schedule {}: needs at least two values of β, 0 and 1", path);
   return betas;
 }
 

@@ -1,6 +1,7 @@
 // How the steps of an annealing are spread over its path.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "harmonium/likelihood/annealing.h"
@@ -9,6 +10,9 @@ namespace harmonium {
 
 // 0, 1/steps, …, 1.
 [[nodiscard]] std::vector<double> linear_schedule(std::int64_t steps);
+
+// Values of β in a text file, separated by spaces or lines.
+[[nodiscard]] std::vector<double> read_schedule(const std::string& path);
 
 struct PilotOptions {
   std::int64_t chains = 100;

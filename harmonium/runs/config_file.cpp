@@ -65,7 +65,7 @@ void assign_config(RunConfig& config, const toml::table& table, const std::strin
   for (const auto& [key, node] : table) {
     const std::string where = place_in(source, key.str(), node);
     bool known = false;
-    RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
+    RunConfig::visit(config, [&, &key = key, &node = node](const char* name, auto& field, const char*) {
       if (key.str() != name) return;
       known = true;
       if (lenient || family.has(name)) assign_toml(field, node, where);

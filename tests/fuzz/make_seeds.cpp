@@ -1,10 +1,7 @@
-// make_seeds FOLDER: writes small valid files of every format to FOLDER/<parser>/<number>, where fuzzing starts.
+// make_seeds FOLDER: writes small valid files of every kind to FOLDER/<target>/<number>, where fuzzing starts.
 #include <cstdio>
-#include <filesystem>
 
-namespace harmonium {
-void write_seeds(const std::filesystem::path& folder);
-}
+#include "tests/fuzz/targets.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {

@@ -1,5 +1,4 @@
-// What each fuzzer does with its bytes. An Error is the right answer to a bad file; anything else that escapes,
-// crashes, reads out of bounds or allocates without measure is a finding.
+// Data files and pictures.
 #include <zlib.h>
 
 #include <string_view>
@@ -18,18 +17,11 @@
 #include "harmonium/data/formats/safetensors.h"
 #include "harmonium/data/formats/sparse.h"
 #include "harmonium/data/formats/text_table.h"
+#include "tests/fuzz/targets.h"
 
 namespace harmonium {
 
 namespace {
-
-template <class F>
-void allow_errors(F action) {
-  try {
-    action();
-  } catch (const Error&) {
-  }
-}
 
 // Mutations rarely keep a checksum right, and libpng looks no further when one is wrong: repair them all.
 std::string with_right_checksums(std::string_view png) {
@@ -44,8 +36,6 @@ std::string with_right_checksums(std::string_view png) {
   }
   return bytes;
 }
-
-}  // namespace
 
 void fuzz_idx(std::string_view bytes) {
   allow_errors([&] { (void)make_dataset(parse_idx(bytes, "fuzz"), "fuzz"); });
@@ -127,6 +117,22 @@ void fuzz_gzip(std::string_view bytes) {
     if (gunzip(bytes, "fuzz", limit).size() > limit) __builtin_trap();
   });
   allow_errors([&] { (void)inflate_zlib(bytes, "fuzz", limit); });
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> format_targets() {
+  return {{"idx", fuzz_idx},   {"npy", fuzz_npy},
+          {"npz", fuzz_npz},   {"sparse", fuzz_sparse},
+          {"csv", fuzz_csv},   {"amat", fuzz_amat},
+          {"png", fuzz_png},   {"mat", fuzz_mat},
+          {"gzip", fuzz_gzip}, {"safetensors", fuzz_safetensors, true}};
+}
+
+std::vector<FuzzTarget> all_targets() {
+  std::vector<FuzzTarget> all = format_targets();
+  for (const auto& more : {model_targets(), record_targets()}) all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 }  // namespace harmonium

@@ -1,0 +1,16 @@
+// Models of all families on rows of eight bits, small enough to be trained while one waits.
+#pragma once
+
+#include <memory>
+
+#include "harmonium/families/family.h"
+
+namespace harmonium {
+
+[[nodiscard]] RunData small_rows();
+// Resolved for those rows.
+[[nodiscard]] RunConfig small_run(const std::string& family, RunData& data);
+// Before its first update, with its stages trained.
+[[nodiscard]] std::unique_ptr<Model> small_model(const RunConfig& config, const RunData& data);
+
+}  // namespace harmonium
