@@ -59,7 +59,8 @@ int show(const ShowOptions& options) {
   }
   fmt::print("  {} in all\n", json["dimension"].get<std::int64_t>());
   if (!json["notes"].empty()) fmt::print("\nnotes\n");
-  for (const auto& [key, value] : json["notes"].items()) fmt::print("  {:<14} {}\n", key, text(value));
+  for (const auto& [key, value] : json["notes"].items())
+    if (key != "python") fmt::print("  {:<14} {}\n", key, text(value));  // that one is for estimators
   return 0;
 }
 

@@ -1,6 +1,7 @@
 """A number that says what it is."""
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Optional, Tuple
 
 
@@ -44,6 +45,23 @@ class Estimate:
             return f"{self.value:.3f} nats, too few effective samples for an interval, {self.kind}"
         low, high = self.interval
         return f"{self.value:.3f} nats [{low:.3f}, {high:.3f}], {self.kind}"
+
+    def _repr_html_(self):
+        """For notebooks: value, interval, kind and verdict."""
+        unit = "nats per row" if self.n else "nats"
+        cells = [("value", f"<b>{self.value:.6g}</b> {unit}"), ("kind", escape(self.kind))]
+        if self.kind != "exact":
+            cells.append(("95 % interval", "[{:.6g}, {:.6g}]".format(*self.interval)))
+        cells.append(("method", escape(self.method)))
+        if self.n:
+            cells.append(("rows", f"{self.n}, binarization {escape(self.binarization)}"))
+        for name, part in (("log Z", self.log_z), ("lower bound", self.lower), ("upper bound of log Z", self.upper_log_z)):
+            if part is not None:
+                cells.append((name, escape(str(part))))
+        if self.verdict:
+            cells.append(("verdict", f"<b>{escape(self.verdict)}</b>"))
+        rows = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{text}</td></tr>" for name, text in cells)
+        return f"<table>{rows}</table>"
 
     @classmethod
     def _of(cls, found):

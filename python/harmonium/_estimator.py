@@ -1,9 +1,11 @@
 """What all estimators share."""
 
+import os
 import warnings
 
 import numpy as np
 import scipy.sparse as sparse
+import sklearn.utils.validation
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +17,8 @@ except ImportError:  # what Debian 12 has, under its earlier name
 
 from . import _core
 from ._estimate import Estimate
-from ._inputs import PASSED, dense, from_torch, is_gray, is_torch, like, out_dtype, table
+from ._inputs import PASSED, dense, from_torch, is_gray, is_torch, like, out_dtype, refuse_other_kinds, table
+from ._memory import notes_of, recall, recall_run, recall_structure
 from ._parameters import options_of
 from ._progress import Progress, show_work
 
@@ -41,7 +44,11 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """X checked in scikit-learn's way; shares memory with X where it can."""
         if is_torch(X):
             X = from_torch(X)
-        return self._validate_data(X, accept_sparse="csr", dtype=list(PASSED), reset=reset)
+        refuse_other_kinds(X)
+        how = {"accept_sparse": "csr", "dtype": list(PASSED), "reset": reset}
+        # A function since scikit-learn 1.6; the method it was before is gone in 1.7.
+        validate = getattr(sklearn.utils.validation, "validate_data", None)
+        return self._validate_data(X, **how) if validate is None else validate(self, X, **how)
 
     def _rows(self, X, reset):
         return dense(self._checked(X, reset))
@@ -102,7 +109,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_iter is not None:
             if not self.n_iter > 0:
                 raise ValueError(f"n_iter must be a positive number, not {self.n_iter!r}")
-            options["updates"] = max(1, int(np.ceil(self.n_iter * X.shape[0] / max(1, self.batch_size))))
+            options["updates"] = max(1, int(np.ceil(self.n_iter * X.shape[0] / max(1, options["batch"]))))
         return options
 
     def _fit(self, X, labels=None, classes=0, valid=None):
@@ -113,6 +120,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # Nothing is wrong with what was asked for: what was fitted before is gone, whatever comes of this.
         self._learner = None
         self.__dict__.pop("model_", None)
+        self._before = (0, [])
         progress = Progress(type(self).__name__) if self.verbose else None
         try:
             learner.learn(self.n_threads or 0, bool(self.monitor or self.verbose), progress)
@@ -133,8 +141,10 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             options = self._all_options(X)
             self._choose_visible(options, X)
             learner = _core.Learner(options, self._learner_data(X, labels, classes))
+            self._before = (0, [])
             if "model_" in self.__dict__:  # of a file, of arrays, or changed since
                 learner.start_from(self.model_)
+                self._before = (self.n_updates_, self.history_)
         learner.learn_batch(self._learner_data(X, labels, classes), self.n_threads or 0)
         self._take(learner)
         return self
@@ -142,8 +152,9 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _take(self, learner):
         self._learner = learner
         self.model_ = learner.model()
-        self.n_updates_ = learner.update
-        self.history_ = learner.history
+        updates, history = self._before  # of a model that learning goes on with
+        self.n_updates_ = updates + learner.update
+        self.history_ = history + learner.history
         self.options_ = learner.options
         self._n_features_out = self.model_.hidden_width
 
@@ -334,17 +345,21 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # Files -------------------------------------------------------------------------------------------------------
 
     def save(self, path):
-        """Write the model to a .safetensors file that the tool reads, and `load` here."""
+        """Write the model to a .safetensors file that the tool reads, and `load` here.
+
+        The file keeps parameters, classes, names of features, the number of updates and history_ as well. Chains and
+        averages of the training are not in it; pickle keeps those.
+        """
         check_is_fitted(self, "model_")
-        self.model_.save(str(path))
+        self.model_.save(str(path), notes_of(self))
 
     @classmethod
     def load(cls, path):
         """An estimator of a run folder, a .safetensors file, or an .npz with W, visible_bias and hidden_bias."""
-        return cls._of(_core.Model.load(str(path)))
+        return cls._of(_core.Model.load(str(path)), path)
 
     @classmethod
-    def _of(cls, model):
+    def _of(cls, model, path=""):
         if model.kind != cls._model:
             raise ValueError(f"this is a model of kind '{model.kind}', not '{cls._model}'; harmonium.load takes any")
         self = cls()
@@ -356,10 +371,20 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.history_ = []
         self._n_features_out = self.model_.hidden_width
         self._after_load()
+        if not recall(self, model.notes):
+            recall_structure(self, model)
+            if os.path.isdir(path):
+                recall_run(self, path)
         return self
 
     def _after_load(self):
         pass
 
-    def _more_tags(self):
+    def _more_tags(self):  # before scikit-learn 1.6
         return {"preserves_dtype": [np.float64, np.float32]}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags

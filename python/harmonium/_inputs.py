@@ -33,6 +33,18 @@ def like(X, result):
     return torch.from_numpy(np.ascontiguousarray(result)).to(X.device)
 
 
+def refuse_other_kinds(X):
+    """Fails for values that numpy would take for numbers although they mean something else."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise ValueError(
+            f"X has {int(np.ma.getmaskarray(X).sum())} masked values; fill them (X.filled(0)) or leave their rows out"
+        )
+    kinds = {np.dtype(each).kind for each in [getattr(X, "dtype", None)] if isinstance(each, np.dtype)}
+    kinds |= {each.kind for each in getattr(X, "dtypes", ()) if isinstance(each, np.dtype)}  # of a data frame
+    if kinds & set("mM"):
+        raise ValueError("X holds dates or durations, which are not numbers; make numbers of them first")
+
+
 def dense(X):
     """A sparse matrix as an array, of bool where it holds bits."""
     if not sparse.issparse(X):

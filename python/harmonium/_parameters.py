@@ -18,6 +18,8 @@ _NOT_HERE = {
     "track_betas", "labels",
 }  # fmt: skip
 
+_SKLEARN_BATCH = 10  # of BernoulliRBM
+
 # Parameters that are Python's own: name, default, help.
 _OWN = [
     ("learning_rate", None, "rate_weights and rate_bias in one. Where it is given and optimizer is auto, that is "
@@ -50,6 +52,12 @@ def make_parameters(without, extra=()):
     ]
     first = ["n_components", "layers", "learning_rate", "batch_size", "n_iter", "updates"]
     named = {each[0]: each for each in given}
+    named["batch_size"] = (
+        "batch_size",
+        None,
+        f"{named['batch_size'][2]}; None: {_SKLEARN_BATCH} where n_iter or learning_rate is given, as BernoulliRBM has "
+        f"it, else {default_of('batch')}",
+    )
     named.update(own)
     named.update({each[0]: each for each in extra})
     order = [name for name in first if name in named]
@@ -113,6 +121,9 @@ def options_of(estimator):
             except TypeError:
                 raise TypeError(f"layers must be a list of numbers of units, not {value!r}") from None
         options[names.get(name, name)] = value
+    if options["batch"] is None:
+        theirs = estimator.n_iter is not None or estimator.learning_rate is not None
+        options["batch"] = _SKLEARN_BATCH if theirs else default_of("batch")
     if estimator.learning_rate is not None:
         options["rate_weights"] = options["rate_bias"] = estimator.learning_rate
         if options["optimizer"] == "auto":

@@ -39,7 +39,7 @@ def load(path):
     model = _core.Model.load(path)
     if model.kind not in _ESTIMATORS:
         raise ValueError(f"{path}: there is no estimator for models of kind '{model.kind}'; the tool can use them")
-    return _ESTIMATORS[model.kind]._of(model)
+    return _ESTIMATORS[model.kind]._of(model, path)
 
 
 def find_arrays(arrays, where="arrays"):
@@ -70,14 +70,20 @@ def _read(path):
         try:
             with np.load(path, allow_pickle=False) as file:
                 return dict(file)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{path}: {error}") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever numpy, zipfile and zlib think of a damaged file
+            raise ValueError(f"{path}: not an NPZ file that can be read ({error})") from None
     from scipy.io import loadmat
 
     try:
         arrays = loadmat(path, struct_as_record=True)
-    except (NotImplementedError, OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{path}: {error}; files of version 7.3 can be saved again with -v7") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # scipy raises whatever happens on the way: IndexError, KeyError, zlib.error, …
+        raise ValueError(
+            f"{path}: not a MATLAB file that can be read ({error}); files of version 7.3 can be saved again with -v7"
+        ) from None
     arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
     for value in list(arrays.values()):  # a struct, as DeepLearnToolbox keeps it
         if value.dtype.names is not None and value.size == 1:

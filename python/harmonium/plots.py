@@ -1,8 +1,23 @@
 """Pictures: arrays always, figures where matplotlib is there."""
 
+import io
 import math
 
 import numpy as np
+
+try:
+    from matplotlib.figure import Figure
+except ImportError:  # pictures are arrays then
+    Figure = None
+else:
+
+    class _Picture(Figure):
+        """A figure that a notebook shows as what it is, whether or not pyplot has been set up there."""
+
+        def _repr_png_(self):
+            file = io.BytesIO()
+            self.savefig(file, format="png", bbox_inches="tight")
+            return file.getvalue()
 
 
 def _shape(width, shape):
@@ -33,37 +48,36 @@ def tile(rows, shape=None, columns=None, gap=1, fill=np.nan):
     return result
 
 
-def _figure(picture, title, signed):
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return picture
-    figure = Figure(figsize=(6, 6 * picture.shape[0] / picture.shape[1] + 0.4))
-    axes = figure.subplots()
+def _figure(picture, title, signed, axes):
+    if axes is None:
+        if Figure is None:
+            return picture
+        axes = _Picture(figsize=(6, 6 * picture.shape[0] / picture.shape[1] + 0.4)).subplots()
     limit = np.nanmax(np.abs(picture)) if signed else None
     axes.imshow(picture, cmap="RdBu_r" if signed else "gray", vmin=-limit if signed else 0, vmax=limit if signed else 1)
     axes.set_axis_off()
     axes.set_title(title)
-    return figure
+    return axes.figure
 
 
-def filters(model, n=64, shape=None, as_array=False):
+def filters(model, n=64, shape=None, as_array=False, ax=None):
     """Weights of the lowest hidden units, as pictures: those with the largest norms first.
 
-    Returns a matplotlib figure, or an array where there is no matplotlib or as_array is true.
+    Returns a matplotlib figure (that of `ax`, axes to draw on, where they are given), or an array where there is no
+    matplotlib or as_array is true.
     """
     weights = model.components_
     order = np.argsort(-np.linalg.norm(weights, axis=1), kind="stable")[:n]
     picture = tile(weights[order], shape or getattr(model, "image_shape", None) or model.model_.image)
-    return picture if as_array else _figure(picture, f"{len(order)} of {len(weights)} hidden units", signed=True)
+    return picture if as_array else _figure(picture, f"{len(order)} of {len(weights)} hidden units", True, ax)
 
 
-def samples(model, n=64, shape=None, as_array=False, **options):
-    """What the model draws (means of the last sweep, unless told otherwise); options as of `sample`."""
+def samples(model, n=64, shape=None, as_array=False, ax=None, **options):
+    """What the model draws (means of the last sweep, unless told otherwise); `ax` as of filters, options as of `sample`."""
     options.setdefault("means", True)
     drawn = model.sample(n, **options)
     picture = tile(drawn, shape or getattr(model, "image_shape", None) or model.model_.image)
-    return picture if as_array else _figure(picture, f"{n} samples", signed=False)
+    return picture if as_array else _figure(picture, f"{n} samples", False, ax)
 
 
 def curves(model, as_array=False):
@@ -73,13 +87,9 @@ def curves(model, as_array=False):
         raise ValueError("nothing was measured; fit with monitor=True")
     names = [name for name in history[-1] if name not in ("update", "seconds", "epoch")]
     found = {name: np.array([line.get(name, np.nan) for line in history]) for name in ["update", *names]}
-    if as_array:
+    if as_array or Figure is None:
         return found
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return found
-    figure = Figure(figsize=(6, 2 * len(names)))
+    figure = _Picture(figsize=(6, 2 * len(names)))
     for axes, name in zip(np.ravel(figure.subplots(len(names), 1, sharex=True)), names):
         axes.plot(found["update"], found[name])
         axes.set_ylabel(name.replace("_", " "))

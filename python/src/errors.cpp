@@ -3,9 +3,12 @@
 #include <c10/util/Exception.h>
 
 #include <map>
+#include <new>
+#include <optional>
 #include <string>
 
 #include "harmonium/core/error.h"
+#include "harmonium/core/memory_failure.h"
 
 namespace harmonium::python {
 
@@ -38,8 +41,13 @@ void add_errors(pybind11::module_& module) {
       PyErr_SetString(PyExc_ValueError, in_python_words(error.marked()).c_str());
     } catch (const RunFailure& failure) {
       PyErr_SetString(run_failure, in_python_words(failure.marked()).c_str());
+    } catch (const std::bad_alloc& error) {
+      PyErr_SetString(PyExc_MemoryError, in_python_words(*memory_failure(error)).c_str());
     } catch (const c10::Error& error) {
-      PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
+      if (const std::optional<std::string> shortage = memory_failure(error))
+        PyErr_SetString(PyExc_MemoryError, in_python_words(*shortage).c_str());
+      else
+        PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
     }
   });
 }

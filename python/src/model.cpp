@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/belief_net_model.h"
 #include "harmonium/families/model_header.h"
@@ -100,15 +101,10 @@ PyModel PyModel::from_arrays(const at::Tensor& weights, const at::Tensor& visibl
 
 bool PyModel::is_stack() const { return find_family(model_.kind).keeps_start != nullptr; }
 
-void PyModel::save(const std::string& path) const {
-  if (is_stack()) {
-    write_stack(path, model_);
-    return;
-  }
-  TrainedMachine one = model_.machines.front();
-  one.image = model_.image;
-  one.notes = model_.notes;
-  write_machine(path, one);
+void PyModel::save(const std::string& path, const std::map<std::string, std::string>& notes) const {
+  PyModel noted = *this;
+  for (const auto& [name, text] : notes) noted.model_.notes[name] = text;
+  write_file_atomically(path, noted.encode());
 }
 
 std::string PyModel::encode() const {
@@ -135,6 +131,13 @@ std::int64_t PyModel::hidden_width() const {
 std::string PyModel::visible_units() const {
   const std::string spec = model_.machines.front().machine.unit(0).spec();
   return spec.substr(0, spec.find(':'));
+}
+
+std::vector<std::string> PyModel::units() const {
+  std::vector<std::string> all = {model_.machines.front().machine.unit(0).spec()};
+  for (const TrainedMachine& each : model_.machines)
+    for (const std::size_t layer : each.machine.hidden()) all.push_back(each.machine.unit(layer).spec());
+  return all;
 }
 
 std::int64_t PyModel::classes() const {

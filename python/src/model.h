@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "harmonium/core/named_tensors.h"
 #include "harmonium/families/machine_file.h"
@@ -21,7 +23,8 @@ class PyModel {
   // without their number ("bernoulli", "softmax:21", "softmax:3x21").
   static PyModel from_arrays(const at::Tensor& weights, const at::Tensor& visible, const at::Tensor& hidden,
                              const std::string& visible_units);
-  void save(const std::string& path) const;
+  // `notes` are written beside those the model has.
+  void save(const std::string& path, const std::map<std::string, std::string>& notes) const;
   [[nodiscard]] std::string encode() const;
 
   [[nodiscard]] const TrainedStack& get() const { return model_; }
@@ -30,7 +33,9 @@ class PyModel {
   [[nodiscard]] std::int64_t visible_width() const;
   [[nodiscard]] std::int64_t hidden_width() const;  // of the topmost hidden layer
   [[nodiscard]] std::string visible_units() const;  // "bernoulli", "gaussian", "softmax"
-  [[nodiscard]] std::int64_t classes() const;       // of the label layer; 0 where there is none
+  // Those of all layers but the label, from the data up: "bernoulli:64", "bernoulli:100".
+  [[nodiscard]] std::vector<std::string> units() const;
+  [[nodiscard]] std::int64_t classes() const;  // of the label layer; 0 where there is none
 
   // Parameters by name, sharing their memory; machines of a stack have the prefixes of its file.
   [[nodiscard]] NamedTensors parameters() const;

@@ -151,11 +151,12 @@ void add_model(py::module_& module) {
             return PyModel::from_arrays(weights.tensor, visible.tensor, hidden.tensor, units);
           },
           py::arg("weights"), py::arg("visible"), py::arg("hidden"), py::arg("visible_units"))
-      .def("save", &PyModel::save, Release())
+      .def("save", &PyModel::save, py::arg("path"), py::arg("notes"), Release())
       .def_property_readonly("kind", &PyModel::kind)
       .def_property_readonly("visible_width", &PyModel::visible_width)
       .def_property_readonly("hidden_width", &PyModel::hidden_width)
       .def_property_readonly("visible_units", &PyModel::visible_units)
+      .def_property_readonly("units", &PyModel::units, "Unit types of all layers but the label, from the data up.")
       .def_property_readonly("classes", &PyModel::classes)
       .def_property_readonly("notes", [](const PyModel& self) { return self.get().notes; })
       .def_property_readonly("image",
@@ -286,6 +287,7 @@ void add_judging(py::module_& module) {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The engine of harmonium; use the classes of the package itself.";
   module.attr("__version__") = HARMONIUM_VERSION;
+  stay_single_after_fork();
   add_errors(module);
   module.def("run_options", &run_options, "(name, default, help) of every option of a training run.");
   module.def("cuda_complaint", &cuda_complaint, "Empty where CUDA can be used, else what is missing.");

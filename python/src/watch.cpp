@@ -4,12 +4,13 @@
 
 #include <ATen/Parallel.h>
 #include <omp.h>
-#include <sched.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <thread>
+
+#include "harmonium/core/machine_limits.h"
 
 namespace harmonium::python {
 
@@ -17,11 +18,12 @@ namespace {
 
 std::atomic<int> chosen_threads = 0;
 
-int all_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+// A child of fork() has none of the threads that OpenMP believes to have started, and would wait for them for ever.
+std::atomic<bool> forked = false;
+
+void after_fork() {
+  forked = true;
+  omp_set_num_threads(1);
 }
 
 int environment_threads() {
@@ -33,14 +35,18 @@ int environment_threads() {
 
 void set_num_threads(int threads) { chosen_threads = threads; }
 
+void stay_single_after_fork() { pthread_atfork(nullptr, nullptr, after_fork); }
+
 int get_num_threads() {
+  if (forked) return 1;
   if (const int chosen = chosen_threads; chosen > 0) return chosen;
   if (const int given = environment_threads(); given > 0) return given;
-  return all_threads();
+  return usable_processors();
 }
 
 ThreadScope::ThreadScope(int threads, double products) : before_(at::get_num_threads()) {
   constexpr double worth_sharing = 1e7;  // as in the tool (cli/command.cpp)
+  if (forked) threads = 1;
   if (threads <= 0) threads = products < worth_sharing ? 1 : get_num_threads();
   // LibTorch asks OpenMP, whose number belongs to the calling thread; LibTorch's own setter would also change what
   // threads get that others start.

@@ -49,5 +49,7 @@ class ThreadScope {
 // For estimators that say nothing; 0 as above.
 void set_num_threads(int threads);
 [[nodiscard]] int get_num_threads();
+// From now on a child of fork() computes with one thread, whatever is asked for.
+void stay_single_after_fork();
 
 }  // namespace harmonium::python
