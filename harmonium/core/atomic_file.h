@@ -11,8 +11,14 @@ namespace harmonium {
 
 // Replaces `path` by `bytes` atomically; throws RunFailure naming path and cause, leaving any earlier file untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+// Appends `bytes`; what is on disk after a power cut is known after sync_file only. Both throw RunFailure.
+void append_to_file(const std::filesystem::path& path, std::string_view bytes);
+void sync_file(const std::filesystem::path& path);
+// Makes a folder and those above it, and has their names on disk; nothing where it is there. Throws RunFailure.
+void create_folder(const std::filesystem::path& folder);
 
-// Removes what writers that were killed halfway have left in a folder: NAME.PROCESS.tmp of processes that are no more.
+// Removes what writers that were killed halfway have left in a folder: NAME.PROCESS.tmp that no living process holds.
+// Safe beside others who write there, and best effort: nothing happens where the folder may not be changed.
 void remove_unfinished_files(const std::filesystem::path& folder);
 
 // What read(2) does; tests of failing disks give another.

@@ -1,6 +1,8 @@
 #include "harmonium/core/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -103,18 +106,60 @@ TEST_F(AtomicFile, KeepsTheOldFileWhenTheDiskFillsHalfway) {
 }
 
 TEST_F(AtomicFile, ClearsAwayWhatKilledWritersLeftAndNothingElse) {
-  const pid_t gone = ::fork();
-  if (gone == 0) ::_exit(0);
-  ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
-  const auto leave = [&](const std::string& name) { write_file_atomically(folder_ / name, "x"); };
-  leave("model." + std::to_string(gone) + ".tmp");
-  leave("model." + std::to_string(::getppid()) + ".tmp");  // somebody is still writing
+  const auto leave = [&](const std::string& name) { std::ofstream(folder_ / name) << "half"; };
+  // The number lives again as another process, which does not write here: the lock tells, not the number.
+  leave("model." + std::to_string(::getppid()) + ".tmp");
+  leave("model.1.tmp");
+  leave("held.2.tmp");
   leave("notes.tmp");
   leave("model.safetensors");
+  const int held = ::open((folder_ / "held.2.tmp").c_str(), O_WRONLY);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);  // somebody is still writing
   remove_unfinished_files(folder_);
+  EXPECT_TRUE(fs::exists(folder_ / "held.2.tmp"));
+  EXPECT_TRUE(fs::exists(folder_ / "notes.tmp"));
   EXPECT_EQ(entries(), 3);
-  EXPECT_FALSE(fs::exists(folder_ / ("model." + std::to_string(gone) + ".tmp")));
+  ::close(held);
+  remove_unfinished_files(folder_);
+  EXPECT_EQ(entries(), 2);
   remove_unfinished_files(folder_ / "nowhere");  // nothing to do is no failure
+}
+
+TEST_F(AtomicFile, IsWrittenWholeWhileOthersTidyUpBesideIt) {
+  std::atomic<bool> done = false;
+  std::thread tidy([&] {
+    while (!done) remove_unfinished_files(folder_);
+  });
+  for (int i = 0; i < 300; ++i) {
+    const std::string bytes(static_cast<std::size_t>(1 + i % 7) * 1000, static_cast<char>('a' + i % 26));
+    ASSERT_NO_THROW(write_file_atomically(folder_ / "model", bytes)) << i;
+    ASSERT_EQ(read_file(folder_ / "model"), bytes) << i;
+  }
+  done = true;
+  tidy.join();
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFile, AppendsToWhatIsThereAndNamesThePathWhereItCannot) {
+  append_to_file(folder_ / "log", "one\n");
+  append_to_file(folder_ / "log", "two\n");
+  sync_file(folder_ / "log");
+  EXPECT_EQ(read_file(folder_ / "log"), "one\ntwo\n");
+  EXPECT_THROW(append_to_file(folder_ / "missing" / "log", "x"), RunFailure);
+  EXPECT_THROW(sync_file(folder_ / "missing"), RunFailure);
+}
+
+TEST_F(AtomicFile, MakesFoldersAllTheWayAndNamesTheOneItCannot) {
+  create_folder(folder_ / "a" / "b" / "c");
+  create_folder(folder_ / "a" / "b" / "c");
+  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b" / "c"));
+  std::ofstream(folder_ / "file") << "text";
+  try {
+    create_folder(folder_ / "file" / "run");
+    FAIL() << "a folder below a file";
+  } catch (const RunFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("file/run"), std::string::npos) << failure.what();
+  }
 }
 
 TEST_F(AtomicFile, LeavesNothingBehindWhenTheTargetIsAFolder) {

@@ -5,7 +5,6 @@
 
 #include <set>
 
-
 namespace harmonium {
 namespace {
 
@@ -35,7 +34,7 @@ TEST(DatasetDigest, TellsApartEveryChangeOfValueShapeTypeScaleOrLabel) {
   };
   differs("a value", [](Dataset& d) { d.values[3][2] = 99; });
   differs("a label", [](Dataset& d) { d.labels[0] = 7; });
-  differs("no labels", [](Dataset& d) { d.labels = {}; });
+  differs("no labels", [](Dataset& d) { d.labels = at::Tensor(); });
   differs("shape", [](Dataset& d) { d.values = d.values.view({3, 4}); });
   differs("type", [](Dataset& d) { d.values = d.values.to(at::kFloat); });
   differs("scale", [](Dataset& d) { d.scale = 1 / 255.0; });
