@@ -1,12 +1,10 @@
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "harmonium/cli/command.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/sessions/classifying.h"
-#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/open_for_use.h"
 
 namespace harmonium::cli {
 
@@ -39,18 +37,21 @@ int classify(const ClassifyCommand& command) {
   const Classified done = classify_model(options);
   if (!command.out.empty()) write_out(command.out, done);
   const ClassificationResult& result = done.result;
+  const RunFolder folder(options.model);
+  const auto exit_code = [&] { return record_or_say([&] { record(done, folder); }); };
   if (options.common.json) {
     print_json(to_json(result));
-    return 0;
+    return exit_code();
   }
   fmt::print("error     {}\n          {} of {} rows of {}, binarization {}\n", percent(result.error()), result.wrong,
              result.n, result.data, result.binarization);
   fmt::print("log p     {:.4f} nats, mean log probability of the true class\n\n{}", result.mean_log_probability,
              confusion_text(result));
-  if (is_run_folder(options.model))
-    fmt::print("\nreport    {}\n", (std::filesystem::path(options.model) / "report.html").string());
+  if (!result.unfinished.empty()) fmt::print("\nunfinished  {}: the run has not ended\n", result.unfinished);
+  const int code = exit_code();
+  if (folder.is_run() && code == 0) fmt::print("\nreport    {}\n", folder.report().string());
   if (!command.out.empty()) fmt::print("picture   {}\n", command.out);
-  return 0;
+  return code;
 }
 
 }  // namespace

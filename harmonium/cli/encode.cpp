@@ -5,6 +5,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
+#include "harmonium/sessions/open_for_use.h"
 
 namespace harmonium::cli {
 
@@ -38,12 +39,13 @@ int encode(EncodeOptions options) {
   else
     write_npy(options.out, codes);
   if (options.source.common.json)
-    print_json({{"model", options.source.model},
-                {"data", options.source.data},
-                {"rows", codes.size(0)},
-                {"numbers", codes.size(1)},
-                {"labels", table && found.data.labels.defined()},
-                {"out", options.out}});
+    print_json(with_standing({{"model", options.source.model},
+                              {"data", options.source.data},
+                              {"rows", codes.size(0)},
+                              {"numbers", codes.size(1)},
+                              {"labels", table && found.data.labels.defined()},
+                              {"out", options.out}},
+                             *found.model));
   else
     fmt::print("{} rows of {} as {} numbers each{}  {}\n", codes.size(0), options.source.data, codes.size(1),
                table && found.data.labels.defined() ? ", the class last" : "", options.out);

@@ -6,6 +6,7 @@
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/evaluation.h"
 #include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/refresh_report.h"
 
 namespace harmonium::cli {
@@ -21,16 +22,20 @@ struct EvaluateOptions {
 };
 
 int evaluate_snapshots(const EvaluateOptions& options) {
-  require(is_run_folder(options.model),
-          "--snapshots: {} is not a run folder; give one that `harmonium train` has written", options.model);
+  const RunFolder folder(options.model);
+  require(folder.is_run(), "--snapshots: {} is not a run folder; give one that `harmonium train` has written",
+          options.model);
   require(!options.data.spec.empty(), "--snapshots: give the data to judge by (--data)");
   const JudgedRun judged = judge_run(options.model, {options.data}, options.judge, options.common);
-  refresh_report_where_finished(options.model);
+  const auto exit_code = [&] {
+    if (!judged.recorded) return 1;
+    return folder.finished() ? record_or_say([&] { refresh_report(folder); }) : 0;
+  };
   if (options.common.json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const Evaluation& each : judged.evaluations) all.push_back(to_json(each));
     print_json({{"asked", judged.asked}, {"known", judged.known}, {"evaluations", all}});
-    return 0;
+    return exit_code();
   }
   const Evaluation& first = judged.evaluations.front();
   fmt::print("log-likelihood of {} rows of {}, binarization {}; {}\n", first.n, first.data, first.binarization,
@@ -40,7 +45,7 @@ int evaluate_snapshots(const EvaluateOptions& options) {
                draws_in_words(each));
   if (judged.known > 0) fmt::print("{} of {} already evaluated\n", judged.known, judged.evaluations.size());
   fmt::print("next    harmonium compare {}\n", options.model);
-  return 0;
+  return exit_code();
 }
 
 void print_answer(const Evaluation& evaluation) {
@@ -52,6 +57,7 @@ void print_answer(const Evaluation& evaluation) {
                    : "log-likelihood",
                log_likelihood_in_words(evaluation), evaluation.n, evaluation.data, evaluation.binarization,
                draws_in_words(evaluation));
+  if (!evaluation.unfinished.empty()) fmt::print("unfinished      {}: the run has not ended\n", evaluation.unfinished);
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)
@@ -82,8 +88,8 @@ int evaluate(EvaluateOptions options) {
   options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
-  const bool run_folder = is_run_folder(options.model);
-  const std::unique_ptr<Model> model = open_model(options.model)->to(find_device(options.common.device));
+  const RunFolder folder(options.model);
+  const std::unique_ptr<Model> model = open_for_use(options.model)->to(find_device(options.common.device));
   if (model->density() == nullptr) cannot(*model, options.model, "has no likelihood");
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),
           "--draws {}: there is nothing to draw without --data", options.judge.data.draws);
@@ -93,16 +99,20 @@ int evaluate(EvaluateOptions options) {
   if (test) tests.push_back(&*test);
   JournaledAnswers found = judge_with_bars(options.model, *model, tests, options.judge.estimation, options.common);
   const Evaluation& evaluation = found.answers.front();
-  if (run_folder) record_evaluation(options.model, evaluation);
-  found.recorded();
-  if (run_folder) refresh_report(options.model, options.common.device == "cpu" ? model.get() : nullptr);
-  if (options.common.json) {
+  if (options.common.json)
     print_json(to_json(evaluation));
-    return 0;
-  }
-  print_answer(evaluation);
-  if (run_folder) fmt::print("report          {}\n", (std::filesystem::path(options.model) / "report.html").string());
-  return 0;
+  else
+    print_answer(evaluation);
+  // Printed first: whatever happens to the folder, the work is not lost.
+  const int code = record_or_say([&] {
+    if (!folder.is_run()) return;
+    record_evaluation(folder.path(), evaluation);
+    refresh_report(folder, options.common.device == "cpu" ? model.get() : nullptr);
+  });
+  if (code == 0) found.recorded();
+  if (code == 0 && folder.is_run() && !options.common.json)
+    fmt::print("report          {}\n", folder.report().string());
+  return std::max(code, found.tell_trouble());
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
-#include <filesystem>
-
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/config_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/open_model.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/runs/config_file.h"
-#include "harmonium/sessions/judge.h"
 #include "harmonium/sessions/training_session.h"
 
 namespace harmonium::cli {
@@ -65,9 +62,9 @@ RunConfig starting_config(const FinetuneOptions& options) {
   const Family& family = find_beginning(options.to, *source, options.model);
   RunConfig config = usual_config(family.name), run;
   config.start = options.model;
-  const bool in_folder = is_run_folder(options.model);
-  if (in_folder) {
-    read_toml(std::filesystem::path(options.model) / "config.toml", run);
+  const RunFolder folder(options.model);
+  if (folder.is_run()) {
+    read_toml(folder.config(), run);
     config.data = run.data;
     config.valid = run.valid;
     config.limit = run.limit;
@@ -75,7 +72,7 @@ RunConfig starting_config(const FinetuneOptions& options) {
   } else if (const std::string data = source->info().note("data"); !data.empty()) {
     config.data = data;
   }
-  family.begin_from->configure(config, *source, in_folder ? &run : nullptr);
+  family.begin_from->configure(config, *source, folder.is_run() ? &run : nullptr);
   return config;
 }
 

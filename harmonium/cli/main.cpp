@@ -3,7 +3,12 @@
 // Exit codes: 0 done; 1 the run failed (divergence, full disk); 2 the user's mistake; 130 interrupted and saved.
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <system_error>
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/config_flags.h"
@@ -33,9 +38,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
   fmt::print(stderr, "harmonium: {}\n  `{} --help` explains\n", problem, command);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace harmonium;
   // A file over the limit of `ulimit -f` is then a failed write with a message, not a silent death.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -89,6 +92,9 @@ int main(int argc, char** argv) {
   } catch (const RunFailure& failure) {
     fmt::print(stderr, "harmonium: {}\n", as_flags(failure.marked()));
     return 1;
+  } catch (const std::system_error& error) {  // standard output, or a lock or thread of the system
+    fmt::print(stderr, "harmonium: {}\n", error.what());
+    return 1;
   } catch (const std::exception& error) {
     if (const std::optional<std::string> shortage = memory_failure(error)) {
       fmt::print(stderr, "harmonium: {}\n", as_flags(*shortage));
@@ -99,4 +105,15 @@ int main(int argc, char** argv) {
                error.what());
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = run(argc, argv);
+  // What is printed waits in a buffer: only now it shows whether it could be written.
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  fmt::print(stderr, "harmonium: cannot write to standard output: {}\n", std::strerror(errno));
+  return code == 0 ? 1 : code;
 }

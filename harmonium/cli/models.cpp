@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
-#include "harmonium/families/open_model.h"
+#include "harmonium/sessions/open_for_use.h"
 
 namespace harmonium::cli {
 
@@ -26,7 +26,7 @@ void add_parameters(nlohmann::ordered_json& json, const Moments& parameters) {
 }
 
 nlohmann::ordered_json describe(const std::string& path) {
-  const std::unique_ptr<Model> model = open_model(path);
+  const std::unique_ptr<Model> model = open_for_use(path);
   const ModelInfo& info = model->info();
   nlohmann::ordered_json json = {{"model", path}, {"kind", info.family}};
   for (const Model::LayerText& layer : model->layers())
@@ -35,7 +35,7 @@ nlohmann::ordered_json describe(const std::string& path) {
   json["image"] =
       info.image ? nlohmann::ordered_json(fmt::format("{}x{}", info.image->height, info.image->width)) : nullptr;
   json["notes"] = info.notes;
-  return json;
+  return with_standing(json, *model);
 }
 
 int show(const ShowOptions& options) {

@@ -4,6 +4,7 @@
 #include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/picture.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/reconstruction_error.h"
 #include "harmonium/training/net_error.h"
 
@@ -29,13 +30,14 @@ int reconstruct(ReconstructOptions options) {
   write_png(options.out, reconstruction_picture(shown, encoder.reconstruct(shown),
                                                 found.model->info().image.value_or(near_square_shape(shown.size(1)))));
   if (options.source.common.json)
-    print_json({{"model", options.source.model},
-                {"data", options.source.data},
-                {"rows", error.rows},
-                {"squared_error", error.mean},
-                {"low", error.low},
-                {"high", error.high},
-                {"out", options.out}});
+    print_json(with_standing({{"model", options.source.model},
+                              {"data", options.source.data},
+                              {"rows", error.rows},
+                              {"squared_error", error.mean},
+                              {"low", error.low},
+                              {"high", error.high},
+                              {"out", options.out}},
+                             *found.model));
   else
     fmt::print(
         "squared error per row  {:.4f} [{:.4f}, {:.4f}]\n  {} rows of {}, mean with its 95 % interval\n"

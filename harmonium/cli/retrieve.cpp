@@ -1,11 +1,9 @@
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/report/retrieval.h"
-#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/retrieving.h"
 
 namespace harmonium::cli {
@@ -14,9 +12,11 @@ namespace {
 
 int retrieve(const RetrieveOptions& options) {
   const RetrievalResult result = retrieve_documents(options);
+  const RunFolder folder(options.source.model);
+  const auto exit_code = [&] { return record_or_say([&] { record(result, folder); }); };
   if (options.source.common.json) {
     print_json(to_json(result));
-    return 0;
+    return exit_code();
   }
   if (result.against == result.data)
     fmt::print("{} documents of {}, each against the others", result.queries, result.data);
@@ -26,9 +26,10 @@ int retrieve(const RetrieveOptions& options) {
       ": share of the query's class among the nearest\n(LSA and tf-idf from {}; numbers a document in "
       "brackets)\n\n{}",
       result.fitted, retrieval_text(result));
-  if (is_run_folder(options.source.model))
-    fmt::print("\nreport    {}\n", (std::filesystem::path(options.source.model) / "report.html").string());
-  return 0;
+  if (!result.unfinished.empty()) fmt::print("\nunfinished  {}: the run has not ended\n", result.unfinished);
+  const int code = exit_code();
+  if (folder.is_run() && code == 0) fmt::print("\nreport    {}\n", folder.report().string());
+  return code;
 }
 
 }  // namespace

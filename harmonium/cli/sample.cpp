@@ -7,9 +7,9 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
-#include "harmonium/families/open_model.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/class_samples.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/progress.h"
 #include "harmonium/sessions/sample_density.h"
 #include "harmonium/sessions/sample_session.h"
@@ -153,13 +153,14 @@ int sample_all_classes(const SampleOptions& options, const Model& model) {
   else
     write_png(out, drawn.picture());
   if (options.common.json)
-    print_json({{"model", options.model},
-                {"sampler", "gibbs"},
-                {"samples", count},
-                {"classes", classes},
-                {"sweeps", options.plan.sweeps},
-                {"seed", options.plan.seed},
-                {"out", out}});
+    print_json(with_standing({{"model", options.model},
+                              {"sampler", "gibbs"},
+                              {"samples", count},
+                              {"classes", classes},
+                              {"sweeps", options.plan.sweeps},
+                              {"seed", options.plan.seed},
+                              {"out", out}},
+                             model));
   else
     fmt::print("{} samples of each of {} classes after {} sweeps, one class after the other  {}\n", count / classes,
                classes, options.plan.sweeps, out);
@@ -213,12 +214,13 @@ int sample_generator(const SampleOptions& options, const Model& model) {
   else
     write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1)))));
   if (options.common.json)
-    print_json({{"model", options.model},
-                {"sampler", generator.method()},
-                {"samples", request.count},
-                {"sweeps", generator.markov() ? request.sweeps : 0},
-                {"seed", request.seed},
-                {"out", out}});
+    print_json(with_standing({{"model", options.model},
+                              {"sampler", generator.method()},
+                              {"samples", request.count},
+                              {"sweeps", generator.markov() ? request.sweeps : 0},
+                              {"seed", request.seed},
+                              {"out", out}},
+                             model));
   else if (generator.markov())
     fmt::print("{} samples after {} sweeps ({})  {}\n", request.count, request.sweeps, generator.method(), out);
   else
@@ -228,7 +230,7 @@ int sample_generator(const SampleOptions& options, const Model& model) {
 
 int sample(SampleOptions options) {
   watch_interrupts();
-  const std::unique_ptr<Model> opened = open_model(options.model)->to(find_device(options.common.device));
+  const std::unique_ptr<Model> opened = open_for_use(options.model)->to(find_device(options.common.device));
   if (opened->generator() == nullptr) cannot(*opened, options.model, "draws no rows");
   if (options.clamp_label == "all") return sample_all_classes(options, *opened);
   if (!options.clamp_label.empty()) {
@@ -246,7 +248,8 @@ int sample(SampleOptions options) {
                           {.model = options.model,
                            .out = options.out.empty() ? "density.html" : options.out,
                            .bin_width = options.bin_width,
-                           .seed = options.plan.seed},
+                           .seed = options.plan.seed,
+                           .unfinished = opened->info().note("unfinished")},
                           options.common);
   }
   if (options.out.empty()) options.out = "samples.png";
@@ -283,7 +286,7 @@ int sample(SampleOptions options) {
       result["diagnosis"] = drawn.diagnosis->to_json();
     else
       result["notes"] = to_json(drawn.notes);
-    print_json(result);
+    print_json(with_standing(result, *opened));
     return 0;
   }
   for (const std::string& sentence : drawn.diagnosis ? drawn.diagnosis->sentences() : drawn.notes.sentences)

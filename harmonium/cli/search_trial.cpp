@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/experiments/search_session.h"
 #include "harmonium/families/machine_density.h"
 #include "harmonium/families/resolve.h"
 #include "harmonium/gradients/pseudo_likelihood.h"
@@ -102,13 +103,14 @@ ordered_json score(const TrialOptions& options, const Model& model) {
 
 // Trains what is not trained yet; false where it was interrupted.
 bool train_to_end(const TrialOptions& options, RunConfig& config) {
-  const fs::path folder = options.folder;
-  read_toml(is_run_folder(folder) ? folder / "config.toml" : fs::path(options.config), config);
-  if (fs::exists(folder / "model.safetensors")) return true;
+  const RunFolder folder(options.folder);
+  folder.remove_unfinished_files();
+  read_toml(folder.is_run() ? folder.config() : fs::path(options.config), config);
+  if (folder.finished()) return true;
   const RunData data = resolve(config);
   check_config(config, data);
   if (!train_with_bar(folder, config, data, options.common, "training").finished) return false;
-  write_report(folder / "report.html", run_report(folder, data.train));
+  write_report(folder.report(), run_report(folder.path(), data.train));
   return true;
 }
 
@@ -117,7 +119,7 @@ int trial(const TrialOptions& options) {
   RunConfig config;
   if (!train_to_end(options, config)) throw Interrupted("interrupted; progress saved");
   double seconds = 0;
-  for (const MetricsRow& row : MetricsLog(fs::path(options.folder) / "metrics.jsonl").read()) seconds = row.seconds;
+  for (const MetricsRow& row : MetricsLog(RunFolder(options.folder).metrics()).read()) seconds = row.seconds;
   ordered_json result = score(options, *open_model(options.folder));
   result["updates"] = config.updates;
   result["seconds"] = seconds;
@@ -137,6 +139,9 @@ void add_trial(CLI::App& app) {
                     } catch (const Interrupted& stopped) {
                       fmt::print(stderr, "{}\n", stopped.what());
                       return 130;
+                    } catch (const Diverged& diverged) {  // what its settings lead to, whatever the machine
+                      fmt::print(stderr, "harmonium: {}\n", as_flags(diverged.marked()));
+                      return diverged_code;
                     }
                   });
   command->group("");

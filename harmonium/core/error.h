@@ -40,6 +40,12 @@ class RunFailure : public std::runtime_error {
   std::string marked_;
 };
 
+// A training that the settings have led astray. No machine's fault: the same settings would do it again.
+class Diverged : public RunFailure {
+ public:
+  using RunFailure::RunFailure;
+};
+
 template <class... Args>
 [[noreturn]] void fail(format_string<Args...> message, Args&&... args) {
   throw Error(format(message, std::forward<Args>(args)...));

@@ -39,8 +39,8 @@ std::string tensor_digest(const at::Tensor& tensor) {
 }  // namespace
 
 std::string dataset_digest(const Dataset& data) {
-  return sha256(format("values {} scale {} labels {}", tensor_digest(data.values), data.scale,
-                       tensor_digest(data.labels)));
+  return sha256(
+      format("values {} scale {} labels {}", tensor_digest(data.values), data.scale, tensor_digest(data.labels)));
 }
 
 }  // namespace harmonium

@@ -103,7 +103,9 @@ ClassificationResult answer(const ClassifiedRun& run, const std::string& data, c
   const std::int64_t updates = std::atoll(read_header(run.folder).notes.at("updates").c_str());
   for (const ClassificationResult& each : read_classifications(run.folder))
     if (each.data == data && each.updates == updates && !each.binarization.starts_with("stochastic")) return each;
-  return classify_model({.common = common, .model = run.folder.string(), .data = data}).result;
+  const Classified done = classify_model({.common = common, .model = run.folder.string(), .data = data});
+  record(done, run.folder);
+  return done.result;
 }
 
 }  // namespace

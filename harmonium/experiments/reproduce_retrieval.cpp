@@ -88,6 +88,7 @@ int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& opti
     question.source.model = run.folder.string();
     question.source.data = experiment.test;
     run.result = retrieve_documents(question);
+    record(run.result, run.folder);
     if (interrupted()) return stopped_experiment(options);
   }
   const RetrievalResult all = together(runs);

@@ -38,8 +38,7 @@ Stage prepare_stage(const PlannedRun& run, const fs::path& out) {
   check_config(stage.config, resolve(stage.config));
   stage.models = static_cast<std::int64_t>(snapshot_updates(stage.config.snapshots, stage.config.updates).size());
   stage.trained = is_trained(stage.folder, stage.config);
-  if (!fs::exists(stage.folder / "metrics.jsonl")) return stage;
-  for (const MetricsRow& row : MetricsLog(stage.folder / "metrics.jsonl").read()) {
+  for (const MetricsRow& row : MetricsLog(RunFolder(stage.folder).metrics()).read()) {
     stage.updates = row.update;
     stage.seconds = row.seconds;
   }

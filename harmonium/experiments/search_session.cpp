@@ -79,7 +79,7 @@ void plan_tests(Search& search) {
 
 ChildCommand run_command(const Search& search, const SearchedRun& run, bool test) {
   const fs::path folder = search.folder / run.name, config = job_file(search, run, ".toml");
-  if (!is_run_folder(folder)) {
+  if (!RunFolder(folder).is_run()) {
     fs::remove_all(folder);  // what a process that was killed at its very start has left
     fs::create_directories(config.parent_path());
     write_file_atomically(config, to_toml(run.config));
@@ -137,6 +137,7 @@ class SearchWork {
       if (const auto ended = children_.wait(std::chrono::milliseconds(200))) finish(*ended);
       show();
     }
+    if (!interrupted() && !stop_) require_all_ran();
     return !interrupted() && !stop_;
   }
 
@@ -162,13 +163,30 @@ class SearchWork {
       for (const bool test : {false, true}) {
         const std::vector<SearchedRun>& runs = test ? searches_[s].tests : searches_[s].trials;
         for (std::size_t i = 0; i < runs.size(); ++i)
-          if (!runs[i].done() && !is_running(s, test, i)) {
+          if (!runs[i].done() && runs[i].trouble.empty() && !is_running(s, test, i)) {
             jobs_.push_back({.search = s, .index = i, .test = test});
             children_.start(jobs_.size() - 1, run_command(searches_[s], runs[i], test));
             return true;
           }
       }
     return false;
+  }
+
+  // The machine's failures are not choices: nothing is concluded until they are mended.
+  void require_all_ran() const {
+    std::int64_t count = 0;
+    std::string first;
+    for (const Search& search : searches_)
+      for (const std::vector<SearchedRun>* runs : {&search.trials, &search.tests})
+        for (const SearchedRun& run : *runs) {
+          if (run.trouble.empty()) continue;
+          if (count++ == 0) first = format("{}{}: {}", prefix(search), run.name, run.trouble);
+        }
+    if (count > 0)
+      throw RunFailure(
+          format("{} of the runs could not be run, through no fault of their settings ({}). What is done is kept; once "
+                 "that is mended, the same command runs them again",
+                 count, first));
   }
 
   void finish(const EndedChild& ended) {
@@ -186,14 +204,15 @@ class SearchWork {
       fail("{}{}: {}", prefix(search), run.name, ended.message);
     } else if (ended.code == interrupted_code || ended.code == terminated_code) {
       stop_ = true;
+    } else if (ended.code == diverged_code) {
+      run.failure = ended.message;
+      write_file_atomically(job_file(search, run, ".failed.json"),
+                            ordered_json{{"reason", run.failure}, {"exit_code", ended.code}}.dump(1) + "\n");
     } else {
-      run.failure = ended.code > 128        ? format("killed by signal {}", ended.code - 128)
+      run.trouble = ended.code > 128        ? format("killed by signal {}", ended.code - 128)
                     : ended.message.empty() ? format("exit code {}", ended.code)
                                             : ended.message;
-      // A run that was killed (by the system, for memory) says nothing of its settings: another sitting tries again.
-      if (ended.code <= 128)
-        write_file_atomically(job_file(search, run, ".failed.json"),
-                              ordered_json{{"reason", run.failure}, {"exit_code", ended.code}}.dump(1) + "\n");
+      bar_.say(format("{}{} could not be run: {}", prefix(search), run.name, run.trouble));
     }
     if (!run.done()) return;
     pace_.add(job.search, ended.seconds);
@@ -247,7 +266,14 @@ class SearchWork {
 void read_outcome(SearchedRun& run, const fs::path& failed, const fs::path& score) {
   const SearchedRun before = run;
   try {
-    if (const auto reason = read_json(failed)) run.failure = reason->at("reason");
+    if (const auto found = read_json(failed)) {
+      const std::string reason = found->at("reason");
+      // Version 0.1 kept every failure, also those of the machine.
+      const bool outcome = found->value("exit_code", 0) == diverged_code ||
+                           reason.find("diverged") != std::string::npos ||
+                           reason.find("not finite") != std::string::npos;
+      if (outcome) run.failure = reason;
+    }
     if (const auto judged = read_json(score)) take_score(run, *judged);
   } catch (const ordered_json::exception&) {
     run = before;

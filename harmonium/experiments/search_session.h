@@ -18,6 +18,9 @@
 
 namespace harmonium {
 
+// With which `trial` tells that training diverged.
+constexpr int diverged_code = 3;
+
 struct SearchedRun {
   std::string name;
   std::vector<Setting> settings = {};
@@ -25,7 +28,8 @@ struct SearchedRun {
   std::optional<double> score = std::nullopt;
   nlohmann::ordered_json judged = nullptr;  // data, rows, kind and method of the score
   double seconds = 0;                       // of training
-  std::string failure = {};                 // why it will never have a score
+  std::string failure = {};                 // why its settings will never have a score
+  std::string trouble = {};                 // why the machine could not run it this time: no outcome
 
   [[nodiscard]] bool done() const { return score.has_value() || !failure.empty(); }
 };
@@ -73,7 +77,9 @@ class SpeedBook {
                                 const std::filesystem::path& scratch);
 
 // Runs what is not done: trials, then the tests of each search whose trials are done; false where it was interrupted.
-// A configuration that a run refuses ends everything (Error); a run that fails counts as failed.
+// A configuration that a run refuses ends everything (Error). A run that diverges counts as failed, for good. One that
+// the machine has failed (a full disk, no memory, killed) says nothing of its settings: the others go on, nothing is
+// chosen without it, and at the end that is a RunFailure; the next call runs it again.
 [[nodiscard]] bool run_searches(std::vector<Search>& searches, SideBySide& children);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<Setting>& settings);

@@ -35,6 +35,8 @@ ModelHeader get_header(const TensorFile& file, const std::string& where) {
     require(it != file.metadata.end(), "{}: not a model of this program (metadata '{}' is missing)", where, key);
     return it->second;
   };
+  require(!metadata("format").starts_with("harmonium-checkpoint/"),
+          "{}: this is a checkpoint, the state of a training; give the folder of its run", where);
   require(metadata("format") == format_name, "{}: model format '{}' is not known to this version", where,
           metadata("format"));
   require(!file.tensors.empty(), "{}: the model has no tensors", where);

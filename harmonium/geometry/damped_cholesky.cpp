@@ -12,7 +12,7 @@ std::string raised_damping(const std::string& what, double wanted, double used) 
 
 DampedFactor damped_cholesky(const at::Tensor& covariance, double damping, const std::string& what) {
   if (!covariance.isfinite().all().item<bool>())
-    throw RunFailure(format("{} is not finite; lower @rate_weights and @rate_bias", what));
+    throw Diverged(format("{} is not finite; lower @rate_weights and @rate_bias", what));
   for (double used = damping;; used = std::max(10 * used, 1e-8)) {
     at::Tensor damped = covariance.clone();
     damped.diagonal().add_(used);

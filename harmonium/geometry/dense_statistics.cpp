@@ -28,7 +28,7 @@ Eigenpairs subspace_iteration(const at::Tensor& matrix, std::int64_t count) {
     before = leading;
     basis = std::get<0>(at::linalg_qr(product));
   }
-  throw RunFailure(format("the {} leading eigenvalues did not converge in {} iterations", count, most_iterations));
+  throw Diverged(format("the {} leading eigenvalues did not converge in {} iterations", count, most_iterations));
 }
 
 }  // namespace

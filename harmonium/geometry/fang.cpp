@@ -160,7 +160,7 @@ void Fang::refit() {
   double damping = options_.damping;
   while (!fit(damping)) {
     if (!(damping <= most_damping) || !second_moment_.get().isfinite().all().item<bool>())
-      throw RunFailure("fang: the covariance of the units is not finite; lower @rate_weights and @rate_bias");
+      throw Diverged("fang: the covariance of the units is not finite; lower @rate_weights and @rate_bias");
     damping = std::max(10 * damping, 1e-8);
   }
   if (damping > options_.damping) note(raised_damping("fang: the covariance of the units", options_.damping, damping));

@@ -47,6 +47,7 @@ struct Evaluation {
   std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
   double acceptable = 0.5;                             // a gap that does not matter, in nats
   std::string verdict = {};                            // in plain words; empty where there is nothing to say
+  std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
 
   // The estimate that says how the answer was found: that of log Z, or of the log-likelihood where there is no Z.
   [[nodiscard]] const Estimate& way() const { return log_z ? *log_z : log_likelihood.value(); }

@@ -11,6 +11,7 @@
 #include "harmonium/report/estimates.h"
 #include "harmonium/report/monitor_curves.h"
 #include "harmonium/report/protocols.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
@@ -193,7 +194,7 @@ ComparedRun compared_run(const std::filesystem::path& folder, const std::string&
   ComparedRun run;
   run.name = name;
   run.folder = folder.string();
-  run.metrics = MetricsLog(folder / "metrics.jsonl").read();
+  run.metrics = MetricsLog(RunFolder(folder).metrics()).read();
   std::map<std::tuple<std::string, std::int64_t, std::string, std::int64_t>, Evaluation> best;
   for (Evaluation& evaluation : read_evaluations(folder)) {
     if (!evaluation.log_likelihood) continue;

@@ -7,6 +7,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/png.h"
 #include "harmonium/report/html.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
@@ -206,11 +207,9 @@ Picture stacked(const std::vector<Picture>& pictures) {
   return result;
 }
 
-std::filesystem::path mistakes_file(const std::filesystem::path& folder) { return folder / "mistakes.png"; }
-
 Picture read_mistakes(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(mistakes_file(folder))) return {};
-  GrayImage image = read_png(mistakes_file(folder));
+  if (!std::filesystem::exists(RunFolder(folder).mistakes())) return {};
+  GrayImage image = read_png(RunFolder(folder).mistakes());
   return {image.height, image.width, 1, std::move(image.pixels)};
 }
 

@@ -27,8 +27,7 @@ namespace harmonium {
 void add_classifications(ReportContent& content, const std::vector<ClassificationResult>& results,
                          const Picture& mistakes);
 
-// Where `classify` leaves the picture of the latest mistakes in a run, and that picture; empty where there is none.
-[[nodiscard]] std::filesystem::path mistakes_file(const std::filesystem::path& folder);
+// The picture of the latest mistakes that `classify` has left in a run; empty where there is none.
 [[nodiscard]] Picture read_mistakes(const std::filesystem::path& folder);
 
 }  // namespace harmonium

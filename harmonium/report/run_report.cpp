@@ -16,6 +16,7 @@
 #include "harmonium/runs/checkpoint.h"
 #include "harmonium/runs/evaluation.h"
 #include "harmonium/runs/metrics_log.h"
+#include "harmonium/runs/open_run.h"
 #include "harmonium/runs/run.h"
 #include "harmonium/runs/snapshots.h"
 
@@ -56,7 +57,7 @@ Gallery nearest(const at::Tensor& samples, const Dataset& train, ImageShape shap
 // What the model shows of itself, and data beside it.
 void add_pictures(ReportContent& content, const Model& model, const fs::path& folder, const Dataset& train) {
   const ImageShape shape = model.info().image.value_or(near_square_shape(model.visible().width()));
-  const auto loaded = read_checkpoint(folder / "checkpoint");
+  const auto loaded = read_checkpoint(RunFolder(folder).checkpoints());
   const NamedTensors nothing;
   const Range range = model.machine() != nullptr ? model.machine()->shown_range() : Range{0, 1};
   const std::vector<Exhibit> exhibits =
@@ -129,7 +130,7 @@ void add_curves(ReportContent& content, const fs::path& folder, const std::vecto
       content.charts.push_back(std::move(chart));
   std::vector<std::vector<MetricsRow>> stages;
   if (rows.empty())
-    for (const fs::path& stage : stage_folders(folder)) stages.push_back(MetricsLog(stage / "metrics.jsonl").read());
+    for (const RunFolder& stage : RunFolder(folder).stages()) stages.push_back(MetricsLog(stage.metrics()).read());
   for (Chart& chart : monitor_charts(rows)) content.charts.push_back(std::move(chart));
   for (const MonitorCurve& curve : monitor_curves()) {
     Chart chart = monitor_chart(curve);
@@ -143,16 +144,18 @@ void add_curves(ReportContent& content, const fs::path& folder, const std::vecto
 }  // namespace
 
 ReportContent run_report(const fs::path& folder, const Dataset& train, const Model* known) {
-  const std::unique_ptr<Model> opened = known == nullptr ? open_model(folder) : nullptr;
+  const std::unique_ptr<Model> opened = known == nullptr ? open_run(folder).model : nullptr;
   const Model* model = known == nullptr ? opened.get() : known;
   const ModelInfo& info = model->info();
-  const std::vector<MetricsRow> rows = MetricsLog(folder / "metrics.jsonl").read();
+  const std::vector<MetricsRow> rows = MetricsLog(RunFolder(folder).metrics()).read();
   // The model may be that of an earlier update than the last, chosen by validation data.
   const std::int64_t last_update = info.updates() > 0 ? info.updates() : rows.empty() ? 0 : rows.back().update;
 
   ReportContent content;
   content.title = format("{} on {}", model->title(), info.note("data").empty() ? "data" : info.note("data"));
   content.subtitle = model->subtitle();
+  if (const std::string progress = info.note("unfinished"); !progress.empty())
+    content.headline.emplace_back("unfinished", progress + "  the run has not ended");
   const std::vector<Evaluation> evaluations = read_evaluations(folder);
   add_evaluations(content, evaluations, last_update);
   std::vector<ClassificationResult> classifications = read_classifications(folder);
@@ -174,8 +177,8 @@ ReportContent run_report(const fs::path& folder, const Dataset& train, const Mod
                                     fixed_number(value->second, 3) + " nats  not a likelihood");
   add_curves(content, folder, rows);
   add_pictures(content, *model, folder, train);
-  content.configuration = read_file(folder / "config.toml");
-  content.reproduce = {format("harmonium train {} --out again", (folder / "config.toml").string())};
+  content.configuration = read_file(RunFolder(folder).config());
+  content.reproduce = {format("harmonium train {} --out again", RunFolder(folder).config().string())};
   for (const Evaluation& evaluation : evaluations) {
     if (evaluation.data.empty()) continue;
     const std::string line =

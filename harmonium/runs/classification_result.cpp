@@ -5,14 +5,11 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/runs/json_lines.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
 namespace {
-
-std::filesystem::path classifications_path(const std::filesystem::path& folder) {
-  return folder / "classifications.jsonl";
-}
 
 bool same_classification(const ClassificationResult& a, const ClassificationResult& b) {
   return a.data == b.data && a.n == b.n && a.binarization == b.binarization && a.updates == b.updates;
@@ -80,19 +77,21 @@ nlohmann::ordered_json to_json(const ClassificationResult& result) {
                         {"predicted", each.predicted},
                         {"log_probability", each.log_probability}});
   const Proportion error = result.error();
-  return {{"model", result.model},
-          {"updates", result.updates},
-          {"data", result.data},
-          {"n", result.n},
-          {"binarization", result.binarization},
-          {"error", error.value},
-          {"low", error.low},
-          {"high", error.high},
-          {"wrong", result.wrong},
-          {"mean_log_probability", result.mean_log_probability},
-          {"confusion", result.confusion},
-          {"classes", classes},
-          {"mistakes", mistakes}};
+  nlohmann::ordered_json json = {{"model", result.model},
+                                 {"updates", result.updates},
+                                 {"data", result.data},
+                                 {"n", result.n},
+                                 {"binarization", result.binarization},
+                                 {"error", error.value},
+                                 {"low", error.low},
+                                 {"high", error.high},
+                                 {"wrong", result.wrong},
+                                 {"mean_log_probability", result.mean_log_probability},
+                                 {"confusion", result.confusion},
+                                 {"classes", classes},
+                                 {"mistakes", mistakes}};
+  if (!result.unfinished.empty()) json["unfinished"] = result.unfinished;
+  return json;
 }
 
 ClassificationResult classification_from_json(const nlohmann::ordered_json& json) {
@@ -104,7 +103,8 @@ ClassificationResult classification_from_json(const nlohmann::ordered_json& json
                               .binarization = json.at("binarization"),
                               .mean_log_probability = json.at("mean_log_probability"),
                               .confusion = json.at("confusion"),
-                              .mistakes = {}};
+                              .mistakes = {},
+                              .unfinished = json.value("unfinished", "")};
   for (const auto& each : json.at("mistakes"))
     result.mistakes.push_back({.row = each.at("row"),
                                .truth = each.at("truth"),
@@ -117,14 +117,15 @@ ClassificationResult classification_from_json(const nlohmann::ordered_json& json
 }
 
 void record_classification(const std::filesystem::path& folder, const ClassificationResult& result) {
-  std::vector<ClassificationResult> all = read_classifications(folder);
-  std::erase_if(all, [&](const ClassificationResult& each) { return same_classification(each, result); });
-  all.push_back(result);
-  write_json_lines(classifications_path(folder), all);
+  change_json_lines(
+      RunFolder(folder).classifications(), classification_from_json, [&](std::vector<ClassificationResult>& all) {
+        std::erase_if(all, [&](const ClassificationResult& each) { return same_classification(each, result); });
+        all.push_back(result);
+      });
 }
 
 std::vector<ClassificationResult> read_classifications(const std::filesystem::path& folder) {
-  return read_json_lines(classifications_path(folder), classification_from_json, "remove the file, and classify again");
+  return read_json_lines(RunFolder(folder).classifications(), classification_from_json).values;
 }
 
 }  // namespace harmonium

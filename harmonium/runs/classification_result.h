@@ -31,6 +31,7 @@ struct ClassificationResult {
   double mean_log_probability = 0;                   // of the true class, nats per row
   std::vector<std::vector<std::int64_t>> confusion;  // [truth][predicted], rows counted
   std::vector<Mistake> mistakes;                     // the surest first; a few
+  std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
 
   [[nodiscard]] Proportion error() const { return wilson_interval(wrong, n); }
   [[nodiscard]] Proportion class_error(std::size_t truth) const;

@@ -1,16 +1,11 @@
 #include "harmonium/runs/evaluation.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "harmonium/core/atomic_file.h"
-#include "harmonium/core/error.h"
 #include "harmonium/likelihood/judgement.h"
+#include "harmonium/runs/json_lines.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
@@ -49,25 +44,6 @@ Estimate estimate_from_json(const ordered_json& from) {
   read_optional("pareto_k", estimate.pareto_k);
   return estimate;
 }
-
-// Held while the file is read and written again, so that two who judge one run at once lose no answer. Locks on folders
-// need no file of their own and end with the process.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& folder) : handle_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (handle_ >= 0) (void)::flock(handle_, LOCK_EX);
-  }
-  ~FolderLock() {
-    if (handle_ >= 0) (void)::close(handle_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int handle_;
-};
-
-std::filesystem::path path_in(const std::filesystem::path& folder) { return folder / "evaluations.jsonl"; }
 
 ordered_json or_null(bool known, const ordered_json& value) { return known ? value : ordered_json(nullptr); }
 
@@ -111,6 +87,7 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["model"] = evaluation.model;
   result["updates"] = or_null(evaluation.updates > 0, evaluation.updates);
   result["seconds"] = or_null(evaluation.seconds > 0, evaluation.seconds);
+  if (!evaluation.unfinished.empty()) result["unfinished"] = evaluation.unfinished;
   result["data"] = or_null(!evaluation.data.empty(), evaluation.data);
   result["n"] = evaluation.n;
   result["binarization"] = or_null(!evaluation.binarization.empty(), evaluation.binarization);
@@ -161,7 +138,8 @@ Evaluation evaluation_from_json(const ordered_json& from) {
       .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
       .device = from.value("device", "cpu"),
       .draws = number("draws", 1),
-      .log_z = std::nullopt};
+      .log_z = std::nullopt,
+      .unfinished = from.value("unfinished", "")};
   if (!from.at("log_z").is_null()) evaluation.log_z = estimate_from_json(from.at("log_z"));
   if (const ordered_json spread = number("draw_spread", -1); spread >= 0) evaluation.draw_spread = spread;
   if (!from.at("log_likelihood").is_null()) {
@@ -202,34 +180,21 @@ Evaluation evaluation_from_json(const ordered_json& from) {
 }
 
 std::vector<Evaluation> read_evaluations(const std::filesystem::path& folder) {
-  std::vector<Evaluation> evaluations;
-  if (!std::filesystem::exists(path_in(folder))) return evaluations;
-  std::istringstream lines(read_file(path_in(folder)));
-  std::string line;
-  for (std::int64_t number = 1; std::getline(lines, line); ++number) {
-    try {
-      evaluations.push_back(evaluation_from_json(ordered_json::parse(line)));
-    } catch (const ordered_json::exception& error) {
-      fail("{}, line {}: not an evaluation ({})", path_in(folder).string(), number, error.what());
-    }
-  }
-  return evaluations;
+  return read_json_lines(RunFolder(folder).evaluations(), evaluation_from_json).values;
 }
 
 void record_evaluations(const std::filesystem::path& folder, const std::vector<Evaluation>& evaluations) {
-  const FolderLock lock(folder);
-  std::vector<Evaluation> all = read_evaluations(folder);
-  for (const Evaluation& evaluation : evaluations) {
-    require_finite(evaluation);
-    std::erase_if(all, [&](const Evaluation& old) {
-      const bool same_model = old.updates == evaluation.updates || (old.updates == 0 && old.model == evaluation.model);
-      return same_model && same_question(old, evaluation);
-    });
-    all.push_back(evaluation);
-  }
-  std::string text;
-  for (const Evaluation& each : all) text += to_json(each).dump() + "\n";
-  write_file_atomically(path_in(folder), text);
+  for (const Evaluation& evaluation : evaluations) require_finite(evaluation);
+  change_json_lines(RunFolder(folder).evaluations(), evaluation_from_json, [&](std::vector<Evaluation>& all) {
+    for (const Evaluation& evaluation : evaluations) {
+      std::erase_if(all, [&](const Evaluation& old) {
+        const bool same_model =
+            old.updates == evaluation.updates || (old.updates == 0 && old.model == evaluation.model);
+        return same_model && same_question(old, evaluation);
+      });
+      all.push_back(evaluation);
+    }
+  });
 }
 
 void record_evaluation(const std::filesystem::path& folder, const Evaluation& evaluation) {

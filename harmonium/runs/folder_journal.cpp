@@ -23,12 +23,13 @@ std::optional<NamedTensors> FolderJournal::find(const std::string& name) {
 }
 
 void FolderJournal::keep(const std::string& name, const NamedTensors& tensors) {
-  std::error_code failure;
-  fs::create_directories(folder_, failure);
-  if (failure)
-    throw RunFailure(format("cannot create {} for unfinished work: {}", folder_.string(), failure.message()));
-  write_safetensors(folder_ / (name + ".safetensors"), {.tensors = {tensors.begin(), tensors.end()}, .metadata = {}});
   last_ = std::chrono::steady_clock::now();
+  try {
+    create_folder(folder_);
+    write_safetensors(folder_ / (name + ".safetensors"), {.tensors = {tensors.begin(), tensors.end()}, .metadata = {}});
+  } catch (const RunFailure& failure) {
+    if (trouble_.empty()) trouble_ = failure.marked();
+  }
 }
 
 bool FolderJournal::due() { return std::chrono::steady_clock::now() - last_ >= interval_; }

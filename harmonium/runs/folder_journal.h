@@ -1,7 +1,7 @@
 // A journal (likelihood/journal.h) in a folder: NAME.safetensors for each name, replaced whole.
 //
 // The folder carries a digest of the question, so that work for another question is never taken up. It is made with the
-// first thing kept and is removed by finish().
+// first thing kept and is removed by finish(). A full disk stops nobody: what cannot be kept is told at the end.
 #pragma once
 
 #include <chrono>
@@ -24,10 +24,13 @@ class FolderJournal final : public Journal {
   void finish();
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  // Why unfinished work could not be kept, the first time; empty where it could. The work itself goes on.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   std::filesystem::path folder_;
   std::chrono::duration<double> interval_;
+  std::string trouble_ = {};
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

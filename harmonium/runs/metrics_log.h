@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harmonium/runs/json_lines.h"
+
 namespace harmonium {
 
 struct MetricsRow {
@@ -17,11 +19,14 @@ struct MetricsRow {
 class MetricsLog {
  public:
   explicit MetricsLog(std::filesystem::path path) : path_(std::move(path)) {}
-  // One whole line is appended and flushed; a line cut short by a crash is dropped by the next read.
+  // One whole line is appended; a line cut short by a crash is dropped by the next read.
   void append(const MetricsRow& row) const;
-  // Rows so far; a damaged line in the middle is an error naming it.
+  // Returns when the lines so far are on disk. Nothing where there are none.
+  void sync() const;
+  // Rows so far, without damaged lines.
   [[nodiscard]] std::vector<MetricsRow> read() const;
-  // Forgets rows after `update`, which a resumed run will measure again.
+  [[nodiscard]] std::vector<DamagedLine> damaged() const;
+  // Forgets rows after `update`, which a resumed run will measure again. Damaged lines are kept aside.
   void truncate_after(std::int64_t update) const;
 
  private:

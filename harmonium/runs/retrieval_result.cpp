@@ -2,12 +2,11 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/runs/json_lines.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
 namespace {
-
-std::filesystem::path retrievals_path(const std::filesystem::path& folder) { return folder / "retrievals.jsonl"; }
 
 bool same_retrieval(const RetrievalResult& a, const RetrievalResult& b) {
   return a.data == b.data && a.against == b.against && a.fitted == b.fitted && a.queries == b.queries &&
@@ -25,8 +24,11 @@ nlohmann::ordered_json to_json(const RetrievalResult& result) {
           {{"retrieved", point.retrieved}, {"precision", point.precision}, {"low", point.low}, {"high", point.high}});
     curves.push_back({{"name", curve.name}, {"numbers", curve.numbers}, {"points", points}});
   }
-  return {{"model", result.model},   {"updates", result.updates}, {"data", result.data}, {"against", result.against},
-          {"fitted", result.fitted}, {"queries", result.queries}, {"pool", result.pool}, {"curves", curves}};
+  nlohmann::ordered_json json = {{"model", result.model},     {"updates", result.updates}, {"data", result.data},
+                                 {"against", result.against}, {"fitted", result.fitted},   {"queries", result.queries},
+                                 {"pool", result.pool},       {"curves", curves}};
+  if (!result.unfinished.empty()) json["unfinished"] = result.unfinished;
+  return json;
 }
 
 RetrievalResult retrieval_from_json(const nlohmann::ordered_json& json) {
@@ -37,7 +39,8 @@ RetrievalResult retrieval_from_json(const nlohmann::ordered_json& json) {
                          .fitted = json.at("fitted"),
                          .queries = json.at("queries"),
                          .pool = json.at("pool"),
-                         .curves = {}};
+                         .curves = {},
+                         .unfinished = json.value("unfinished", "")};
   for (const auto& each : json.at("curves")) {
     NamedCurve curve{.name = each.at("name"), .numbers = each.at("numbers"), .points = {}};
     for (const auto& point : each.at("points"))
@@ -55,15 +58,14 @@ RetrievalResult retrieval_from_json(const nlohmann::ordered_json& json) {
 }
 
 void record_retrieval(const std::filesystem::path& folder, const RetrievalResult& result) {
-  std::vector<RetrievalResult> all = read_retrievals(folder);
-  std::erase_if(all, [&](const RetrievalResult& each) { return same_retrieval(each, result); });
-  all.push_back(result);
-  write_json_lines(retrievals_path(folder), all);
+  change_json_lines(RunFolder(folder).retrievals(), retrieval_from_json, [&](std::vector<RetrievalResult>& all) {
+    std::erase_if(all, [&](const RetrievalResult& each) { return same_retrieval(each, result); });
+    all.push_back(result);
+  });
 }
 
 std::vector<RetrievalResult> read_retrievals(const std::filesystem::path& folder) {
-  return read_json_lines(retrievals_path(folder), retrieval_from_json,
-                         "remove the file, and ask `harmonium retrieve` again");
+  return read_json_lines(RunFolder(folder).retrievals(), retrieval_from_json).values;
 }
 
 }  // namespace harmonium

@@ -25,6 +25,7 @@ struct RetrievalResult {
   std::string fitted;        // what linear codes and weights of words were made from
   std::int64_t queries = 0, pool = 0;
   std::vector<NamedCurve> curves;  // that of the model first
+  std::string unfinished = {};     // "update 2871 of 10000" where the run had not ended; empty otherwise
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const RetrievalResult& result);

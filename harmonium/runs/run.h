@@ -13,6 +13,8 @@
 
 #include "harmonium/families/family.h"
 #include "harmonium/families/resolve.h"
+#include "harmonium/runs/run_folder.h"
+#include "harmonium/runs/run_identity.h"
 
 namespace harmonium {
 
@@ -28,14 +30,16 @@ struct RunHooks {
   std::function<void(const RunProgress&)> progress = [](const RunProgress&) {};  // after every update
   std::function<void(const std::string&)> message = [](const std::string&) {};   // a sentence for a person
   std::function<void(const std::filesystem::path&)> snapshot = [](const std::filesystem::path&) {};  // once written
+  AcceptedChanges accepted = {};  // since the checkpoint that a run goes on from
 };
 
 struct RunResult {
   std::int64_t updates = 0, total = 0;  // done, and to be done in what was under way
   double seconds = 0;
   bool finished = false;
-  bool pretraining = false;  // was under way when the run was stopped
-  std::int64_t kept = 0;     // the update of the model that was written, once finished
+  bool pretraining = false;   // was under way when the run was stopped
+  std::int64_t kept = 0;      // the update of the model that was written, once finished
+  std::int64_t unjudged = 0;  // models that were to be judged on the way and could not be
   std::map<std::string, double> metrics = {};
 };
 
@@ -43,15 +47,12 @@ struct RunResult {
 using ConfigText = std::function<std::string(const RunConfig&)>;
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
-// `config` must be resolved; `prepared` is what check_config() has built for it, if anything.
-[[nodiscard]] RunResult run_training(const std::filesystem::path& folder, const RunConfig& config,
-                                     const ConfigText& config_text, const RunData& data, const RunHooks& hooks,
-                                     PreparedRun prepared = {});
+// `config` must be resolved; `prepared` is what check_config() has built for it, if anything. Holds the folder's lock.
+// Fails where the checkpoint is of other data or another configuration than is accepted.
+[[nodiscard]] RunResult run_training(const RunFolder& folder, const RunConfig& config, const ConfigText& config_text,
+                                     const RunData& data, const RunHooks& hooks, PreparedRun prepared = {});
 
 // Seconds of training that a finished run's metrics tell of, those of its stages included.
-[[nodiscard]] double seconds_of_run(const std::filesystem::path& folder);
-
-// The sub-folders of the stages that a run has left, in order: layer-1, … or pretraining/layer-1, ….
-[[nodiscard]] std::vector<std::filesystem::path> stage_folders(const std::filesystem::path& folder);
+[[nodiscard]] double seconds_of_run(const RunFolder& folder);
 
 }  // namespace harmonium

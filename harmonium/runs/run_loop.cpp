@@ -17,7 +17,6 @@ namespace harmonium {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-namespace fs = std::filesystem;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -42,27 +41,32 @@ class Speedometer {
 
 }  // namespace
 
-RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::string& config_text,
-                   const RunHooks& hooks, Trainee& trainee) {
+RunResult run_loop(const RunFolder& folder, const RunConfig& config, const std::string& config_text,
+                   const RunIdentity& identity, const RunHooks& hooks, Trainee& trainee) {
   Training& training = trainee.training();
-  const MetricsLog log(folder / "metrics.jsonl");
-  const fs::path checkpoints = folder / "checkpoint";
+  const MetricsLog log(folder.metrics());
   std::map<std::string, double> metrics;
   double seconds = 0;
+  bool changed = false;  // since the checkpoint
 
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw RunFailure(format("cannot create the run folder {}: {}", folder.string(), failure.message()));
-  for (const fs::path& each : {folder, checkpoints, folder / "snapshots"}) remove_unfinished_files(each);
-  if (const auto loaded = read_checkpoint(checkpoints)) {
-    if (!loaded->warning.empty())
-      hooks.message(format("the newest checkpoint is damaged, taking the one before: {}", loaded->warning));
-    naming(checkpoints.string(), [&] { trainee.restore(loaded->checkpoint.update, loaded->checkpoint.tensors); });
+  folder.create();
+  if (const auto loaded = read_checkpoint(folder.checkpoints())) {
+    if (!loaded->warning.empty()) hooks.message(loaded->warning);
+    const RunIdentity before = RunIdentity::from_notes(loaded->checkpoint.notes);
+    if (const std::string warning = require_same_run(before, identity, hooks.accepted, folder.string());
+        !warning.empty())
+      hooks.message(warning);
+    changed = !before.config.empty() && (before.config != identity.config || before.data != identity.data);
+    naming(folder.checkpoints().string(),
+           [&] { trainee.restore(loaded->checkpoint.update, loaded->checkpoint.tensors); });
     seconds = loaded->checkpoint.seconds;
     log.truncate_after(training.update());
-    for (const MetricsRow& row : log.read()) metrics = row.values;
+    for (const MetricsRow& row : log.read()) {
+      metrics = row.values;
+      if (!loaded->seconds_known) seconds = row.seconds;
+    }
   } else {
-    write_file_atomically(folder / "config.toml", config_text);
+    write_file_atomically(folder.config(), config_text);
     log.truncate_after(-1);
   }
 
@@ -73,7 +77,10 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
   std::int64_t saved_update = training.update();
   const auto save = [&] {
     training.check();  // never over a good checkpoint with a bad one
-    write_checkpoint(checkpoints, {.update = training.update(), .seconds = seconds, .tensors = trainee.state()});
+    log.sync();        // a checkpoint must not outlive the lines before it
+    write_checkpoint(
+        folder.checkpoints(),
+        {.update = training.update(), .seconds = seconds, .tensors = trainee.state(), .notes = identity.notes()});
     last_save = Clock::now();
     saved_update = training.update();
   };
@@ -82,6 +89,7 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
     log.append({.update = training.update(), .seconds = seconds, .values = metrics});
   };
 
+  if (changed) save();  // what was accepted once need not be accepted again
   const std::vector<std::int64_t> snapshots = snapshot_updates(config.snapshots, config.updates);
   Speedometer speed;
   if (training.update() == 0) measure();
@@ -125,7 +133,7 @@ RunResult run_loop(const fs::path& folder, const RunConfig& config, const std::s
   if (saved_update != training.update()) save();
   const Training::Kept kept = training.kept();
   for (const std::string& sentence : trainee.closing_words(kept)) hooks.message(sentence);
-  write_file_atomically(folder / "model.safetensors", trainee.model(kept)->encode_file());
+  write_file_atomically(folder.model(), trainee.model(kept)->encode_file());
   result.kept = kept.update;
   return result;
 }

@@ -4,7 +4,6 @@
 // trained must be a function of its seed and of its training's state.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "harmonium/families/trainee.h"
@@ -13,7 +12,8 @@
 namespace harmonium {
 
 // Trains in `folder` from its newest checkpoint, or from the start where there is none, and writes model.safetensors.
-[[nodiscard]] RunResult run_loop(const std::filesystem::path& folder, const RunConfig& config,
-                                 const std::string& config_text, const RunHooks& hooks, Trainee& trainee);
+// Fails where the checkpoint is of another run than `identity` says. The folder's lock is held by the caller.
+[[nodiscard]] RunResult run_loop(const RunFolder& folder, const RunConfig& config, const std::string& config_text,
+                                 const RunIdentity& identity, const RunHooks& hooks, Trainee& trainee);
 
 }  // namespace harmonium

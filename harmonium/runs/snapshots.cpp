@@ -23,20 +23,19 @@ std::int64_t whole_number(std::string_view text) {
 
 }  // namespace
 
-fs::path write_snapshot(const fs::path& folder, const Model& model, double seconds) {
-  std::error_code ignored;  // where the folder is missing, writing says so
-  fs::create_directories(folder / "snapshots", ignored);
+fs::path write_snapshot(const RunFolder& folder, const Model& model, double seconds) {
+  create_folder(folder.snapshots());
   const std::unique_ptr<Model> snapshot = model.clone();
   snapshot->info().notes["seconds"] = format("{}", seconds);
-  fs::path path = folder / "snapshots" / format("{}{:08}{}", snapshot_prefix, model.info().updates(), snapshot_suffix);
+  fs::path path = folder.snapshots() / format("{}{:08}{}", snapshot_prefix, model.info().updates(), snapshot_suffix);
   write_file_atomically(path, snapshot->encode_file());
   return path;
 }
 
-std::vector<SnapshotFile> list_snapshots(const fs::path& folder) {
+std::vector<SnapshotFile> list_snapshots(const RunFolder& folder) {
   std::vector<SnapshotFile> found;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder / "snapshots", none)) {
+  for (const auto& entry : fs::directory_iterator(folder.snapshots(), none)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(snapshot_prefix) || !name.ends_with(snapshot_suffix)) continue;
     const std::int64_t update = whole_number(std::string_view(name).substr(

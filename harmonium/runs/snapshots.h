@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "harmonium/families/model.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
-// `folder` is the run's; the model's notes say of which update it is. Returns the path of the file.
-std::filesystem::path write_snapshot(const std::filesystem::path& folder, const Model& model, double seconds);
+// The model's notes say of which update it is. Returns the path of the file.
+std::filesystem::path write_snapshot(const RunFolder& folder, const Model& model, double seconds);
 
 struct SnapshotFile {
   std::int64_t update = 0;
@@ -23,6 +24,6 @@ struct SnapshotFile {
 };
 
 // What is there, in order of updates.
-[[nodiscard]] std::vector<SnapshotFile> list_snapshots(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<SnapshotFile> list_snapshots(const RunFolder& folder);
 
 }  // namespace harmonium

@@ -8,6 +8,7 @@
 #include "harmonium/families/memory_estimate.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/resolve.h"
+#include "harmonium/runs/run_lock.h"
 #include "harmonium/sessions/tracking.h"
 #include "harmonium/sessions/training_session.h"
 
@@ -27,23 +28,15 @@ fs::path free_folder(const std::string& data) {
   }
 }
 
-void prepare_folder(const fs::path& folder, bool overwrite) {
-  if (!fs::exists(folder)) return;
-  require(fs::is_directory(folder), "--out {}: it is a file; give a folder", folder.string());
-  if (fs::is_empty(folder)) return;
-  const bool is_run = fs::exists(folder / "config.toml");
-  require(is_run, "--out {}: the folder holds other things; give a new one", folder.string());
+void check_out(const RunFolder& folder, bool overwrite) {
+  if (folder.is_blank()) return;
+  require(fs::is_directory(folder.path()), "--out {}: it is a file; give a folder", folder.string());
+  require(folder.is_run(), "--out {}: the folder holds other things; give a new one", folder.string());
+  require_unlocked(folder);
   require(overwrite,
           "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give "
           "another folder",
           folder.string(), folder.string());
-  // Only what a run writes; anything else a person has put there stays.
-  for (const char* name : {"checkpoint", "snapshots", "evaluating", "metrics.jsonl", "model.safetensors", "report.html",
-                           "evaluations.jsonl", "classifications.jsonl", "retrievals.jsonl", "mistakes.png",
-                           "start.safetensors", "pretraining", "config.toml"})
-    fs::remove_all(folder / name);
-  for (int layer = 1; fs::remove_all(folder / format("layer-{}", layer)) > 0; ++layer) {
-  }
 }
 
 }  // namespace
@@ -54,7 +47,10 @@ int begin_run(RunConfig config, const std::string& out, bool overwrite, const Se
   PreparedRun prepared = check_config(config, data);  // before anything is written or removed
   if (config.track != "none") (void)open_tracking_data(config, data);
   const fs::path folder = out.empty() ? free_folder(config.data) : fs::path(out);
-  prepare_folder(folder, overwrite);
+  check_out(folder, overwrite);
+  const RunLock lock{RunFolder(folder)};
+  check_out(folder, overwrite);  // another process may have been quicker
+  RunFolder(folder).remove_run();
   constexpr double worth_telling = 1e8;  // bytes
   const double memory = estimate_memory(config, data).total();
   if (!common.json)

@@ -6,9 +6,8 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/data/catalog/catalog.h"
-#include "harmonium/families/open_model.h"
 #include "harmonium/report/confusion.h"
-#include "harmonium/sessions/judge.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/progress.h"
 #include "harmonium/sessions/refresh_report.h"
 #include "harmonium/sessions/shown_data.h"
@@ -81,6 +80,7 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
   done.result = classification_result(log_p, done.data.labels, shown_mistakes);
   done.result.model = options.model;
   done.result.updates = model.info().updates();
+  done.result.unfinished = model.info().note("unfinished");
   done.result.data = options.data;
   if (binarization == Binarization::stochastic)
     done.result.binarization = format("stochastic (seed {})", options.seed);
@@ -94,29 +94,30 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
 }  // namespace
 
 Classified classify_model(ClassifyOptions options) {
-  const std::unique_ptr<Model> model = open_model(options.model);
+  const std::unique_ptr<Model> model = open_for_use(options.model);
   if (model->classifier() == nullptr)
     cannot(*model, options.model,
            "knows no labels or classes; train --model classification_rbm, classification_dbn or mlp");
   choose_data(options.model, *model, options.data, options.label_column);
   const ClassifiedRows rows = classify_data(options, *model);
   Classified done{.result = rows.result, .confusion = confusion_picture(rows.result), .mistakes = {}};
-  const bool mistaken = !done.result.mistakes.empty();
-  if (mistaken) {
+  if (!done.result.mistakes.empty()) {
     std::vector<std::int64_t> chosen;
     for (const Mistake& each : done.result.mistakes) chosen.push_back(each.row);
     const ImageShape shape = model->info().image.value_or(near_square_shape(model->visible().width()));
     done.mistakes = mistakes_picture(done.result, rows.data.gather(at::tensor(chosen, at::kLong)), shape);
   }
-  if (is_run_folder(options.model)) {
-    record_classification(options.model, done.result);
-    if (mistaken)
-      write_png(mistakes_file(options.model), done.mistakes);
-    else
-      fs::remove(mistakes_file(options.model));
-    refresh_report_where_finished(options.model);
-  }
   return done;
+}
+
+void record(const Classified& done, const RunFolder& folder) {
+  if (!folder.is_run()) return;
+  record_classification(folder.path(), done.result);
+  if (done.result.mistakes.empty())
+    fs::remove(folder.mistakes());
+  else
+    write_png(folder.mistakes(), done.mistakes);
+  refresh_report(folder);
 }
 
 }  // namespace harmonium

@@ -6,6 +6,7 @@
 
 #include "harmonium/report/picture.h"
 #include "harmonium/runs/classification_result.h"
+#include "harmonium/runs/run_folder.h"
 #include "harmonium/sessions/session.h"
 
 namespace harmonium {
@@ -25,7 +26,9 @@ struct Classified {
   Picture mistakes;  // empty where there are none
 };
 
-// With a bar. In a run folder the answer is recorded and the report made anew. Throws RunFailure when interrupted.
+// With a bar. Throws RunFailure when interrupted.
 [[nodiscard]] Classified classify_model(ClassifyOptions options);
+// In a run folder the answer is recorded and the report made anew; nothing for other models.
+void record(const Classified& done, const RunFolder& folder);
 
 }  // namespace harmonium

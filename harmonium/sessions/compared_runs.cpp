@@ -10,8 +10,8 @@
 #include "harmonium/families/open_model.h"
 #include "harmonium/report/estimates.h"
 #include "harmonium/runs/config_file.h"
+#include "harmonium/runs/damaged_records.h"
 #include "harmonium/runs/snapshots.h"
-#include "harmonium/sessions/judge.h"
 #include "harmonium/sessions/training_session.h"
 
 namespace harmonium {
@@ -33,7 +33,7 @@ std::string name_among(const std::string& folder, const std::vector<std::string>
 
 std::string how_to_judge(const std::string& folder, const RunConfig& config) {
   const bool snapshots = !list_snapshots(folder).empty();
-  if (!snapshots && !fs::exists(fs::path(folder) / "model.safetensors")) return "harmonium resume " + folder;
+  if (!snapshots && !RunFolder(folder).finished()) return "harmonium resume " + folder;
   if (!snapshots) {
     const std::unique_ptr<Model> model = open_model(folder);
     if (model->density() == nullptr)
@@ -75,11 +75,12 @@ std::vector<ComparedRun> read_compared_runs(const std::vector<std::string>& fold
   std::vector<ComparedRun> runs;
   for (const std::string& folder : folders) {
     require(
-        is_run_folder(folder),
+        RunFolder(folder).is_run(),
         "{} is not a run folder: it has no config.toml. Give folders that `harmonium train --out FOLDER` has written",
         folder);
     RunConfig config;
-    read_toml(fs::path(folder) / "config.toml", config);
+    read_toml(RunFolder(folder).config(), config);
+    for (const std::string& sentence : damaged_records(folder)) fmt::print(stderr, "{}\n", sentence);
     ComparedRun run = compared_run(folder, name_among(folder, folders));
     run.optimizer = config.optimizer;
     run.watched = format("{} {} {} {}", config.data, config.valid, config.binarize, config.limit);

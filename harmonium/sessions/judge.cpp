@@ -1,6 +1,7 @@
 #include "harmonium/sessions/judge.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "harmonium/runs/metrics_log.h"
 #include "harmonium/runs/run.h"
 #include "harmonium/runs/snapshots.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/progress.h"
 
 namespace harmonium {
@@ -23,13 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // The snapshots and the final model, which may be the last snapshot over again.
-std::vector<fs::path> models_of(const fs::path& folder) {
+std::vector<fs::path> models_of(const RunFolder& folder) {
   std::vector<fs::path> paths;
   const std::vector<SnapshotFile> snapshots = list_snapshots(folder);
   for (const SnapshotFile& snapshot : snapshots) paths.push_back(snapshot.path);
-  if (!fs::exists(folder / "model.safetensors")) return paths;
-  if (!snapshots.empty() && snapshots.back().update == open_model(folder)->info().updates()) paths.pop_back();
-  paths.push_back(folder);
+  if (!folder.finished()) return paths;
+  if (!snapshots.empty() && snapshots.back().update == open_model(folder.path())->info().updates()) paths.pop_back();
+  paths.push_back(folder.path());
   return paths;
 }
 
@@ -50,7 +52,7 @@ double training_seconds(const ModelInfo& info, const fs::path& path) {
   if (!info.note("seconds").empty()) return std::atof(info.note("seconds").c_str());
   if (!fs::is_directory(path)) return 0;
   double seconds = 0;
-  const std::vector<MetricsRow> rows = MetricsLog(path / "metrics.jsonl").read();
+  const std::vector<MetricsRow> rows = MetricsLog(RunFolder(path).metrics()).read();
   if (rows.empty()) return seconds_of_run(path);
   for (const MetricsRow& row : rows)
     if (row.update <= info.updates()) seconds = row.seconds;
@@ -62,6 +64,7 @@ void complete(std::vector<Evaluation>& answers, const Model& model, const fs::pa
   for (Evaluation& each : answers) {
     each.model = path.string();
     each.updates = model.info().updates();
+    each.unfinished = model.info().note("unfinished");
     each.seconds = training_seconds(model.info(), path);
     require_finite(each);
   }
@@ -120,23 +123,33 @@ class QuietWatcher final : public Watcher {
 // The run that a path belongs to (its folder, or a snapshot in it); nothing for other models.
 std::optional<fs::path> run_of(const fs::path& path) {
   for (const fs::path& folder : {path, path.parent_path().parent_path()})
-    if (is_run_folder(folder)) return folder;
+    if (RunFolder(folder).is_run()) return folder;
   return std::nullopt;
 }
 
-// Beside the run, else in the user's cache; nothing where there is neither.
+// Beside the run where that may be written, else in the user's cache; nothing where there is neither.
 std::optional<FolderJournal> open_journal(const fs::path& path, const Model& model, const TestData* test,
                                           const EstimationOptions& options) {
   constexpr std::chrono::seconds between_saves(5);
   const auto cache = cache_folder();
-  std::optional<fs::path> home = run_of(path);
-  if (!home && cache) home = cache->parent_path();
+  const std::optional<fs::path> run = run_of(path);
+  std::optional<fs::path> home;
+  if (run && ::access(run->c_str(), W_OK) == 0)
+    home = RunFolder(*run).journals();
+  else if (cache)
+    home = cache->parent_path() / "evaluating";
   if (!home) return std::nullopt;
   const std::string digest = question_digest(model.parameters(), question_text(test, options));
-  return FolderJournal(*home / "evaluating" / digest, between_saves);
+  return FolderJournal(*home / digest, between_saves);
 }
 
 }  // namespace
+
+int JournaledAnswers::tell_trouble() const {
+  if (!journal || journal->trouble().empty()) return 0;
+  fmt::print(stderr, "harmonium: unfinished work could not be kept on the way: {}\n", journal->trouble());
+  return 1;
+}
 
 JournaledAnswers judge_with_bars(const fs::path& path, const Model& model, const std::vector<const TestData*>& tests,
                                  const EstimationOptions& options, const SessionOptions& session,
@@ -182,8 +195,11 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
           judge_with_bars(paths[i], *model, asked, options.estimation, session,
                           format(" {} of {}, update {}", i + 1, paths.size(), model->info().updates()));
       answers = found.answers;
-      record_evaluations(folder, answers);
-      found.recorded();
+      // What cannot be recorded is still an answer, for this call.
+      if (record_or_say([&] { record_evaluations(folder, answers); }) == 0)
+        found.recorded();
+      else
+        result.recorded = false;
       ++result.asked;
     }
     result.evaluations.insert(result.evaluations.end(), answers.begin(), answers.end());
@@ -223,7 +239,5 @@ std::string draws_in_words(const Evaluation& evaluation) {
   if (!evaluation.draw_spread) return "";
   return fmt::format(", averaged over {} draws, spread {:.2g} nats", evaluation.draws, *evaluation.draw_spread);
 }
-
-bool is_run_folder(const fs::path& folder) { return fs::is_directory(folder) && fs::exists(folder / "config.toml"); }
 
 }  // namespace harmonium

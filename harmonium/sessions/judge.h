@@ -33,6 +33,8 @@ struct JournaledAnswers {
   void recorded() {
     if (journal) journal->finish();
   }
+  // The exit code: 1, with a sentence on standard error, where unfinished work could not be kept on the way.
+  [[nodiscard]] int tell_trouble() const;
 };
 
 // Judges a model by all of `tests` (none: log Z alone) with bars; unfinished work is kept beside a run, or in the
@@ -47,6 +49,7 @@ struct JournaledAnswers {
 // what is answered already in the same way is not asked again. May be interrupted at any moment and called again.
 struct JudgedRun {
   std::int64_t asked = 0, known = 0;    // models
+  bool recorded = true;                 // false where an answer could not be recorded, which was said
   std::vector<Evaluation> evaluations;  // of all of them, in order of updates
 };
 JudgedRun judge_run(const std::filesystem::path& folder, const std::vector<JudgingData>& data,
@@ -65,7 +68,5 @@ JudgedRun judge_run(const std::filesystem::path& folder, const std::vector<Judgi
 
 // ", averaged over 5 draws, spread 0.03 nats"; nothing for one draw.
 [[nodiscard]] std::string draws_in_words(const Evaluation& evaluation);
-
-[[nodiscard]] bool is_run_folder(const std::filesystem::path& folder);
 
 }  // namespace harmonium

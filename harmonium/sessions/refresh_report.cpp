@@ -7,23 +7,18 @@
 
 namespace harmonium {
 
-std::filesystem::path refresh_report(const std::filesystem::path& folder, const Model* model) {
-  require(std::filesystem::exists(folder / "config.toml"), "{} is not a run folder: it has no config.toml",
-          folder.string());
+std::filesystem::path refresh_report(const RunFolder& folder, const Model* model) {
+  require(folder.is_run(), "{} is not a run folder: it has no config.toml", folder.string());
   RunConfig config;
-  read_toml(folder / "config.toml", config);
+  read_toml(folder.config(), config);
   Dataset train;
   try {
     train = open_dataset(config.data, {.limit = config.limit, .label_column = config.label_column});
   } catch (const Error&) {
     // The rest of the report does not need them.
   }
-  write_report(folder / "report.html", run_report(folder, train, model));
-  return folder / "report.html";
-}
-
-void refresh_report_where_finished(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / "model.safetensors")) refresh_report(folder);
+  write_report(folder.report(), run_report(folder.path(), train, model));
+  return folder.report();
 }
 
 }  // namespace harmonium

@@ -4,13 +4,12 @@
 #include <filesystem>
 
 #include "harmonium/families/model.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
-// Returns the path of the report. Training data that have moved since are left out of it. `model` is the run's final
-// model where it is open already (on the CPU), else null.
-std::filesystem::path refresh_report(const std::filesystem::path& folder, const Model* model = nullptr);
-// The same, unless the run has no final model yet.
-void refresh_report_where_finished(const std::filesystem::path& folder);
+// Returns the path of the report. Training data that have moved since are left out of it. `model` is the run's model
+// where it is open already (on the CPU), else null.
+std::filesystem::path refresh_report(const RunFolder& folder, const Model* model = nullptr);
 
 }  // namespace harmonium

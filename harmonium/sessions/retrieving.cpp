@@ -1,13 +1,11 @@
 #include "harmonium/sessions/retrieving.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/measures/latent_semantics.h"
 #include "harmonium/runs/config_file.h"
-#include "harmonium/sessions/judge.h"
 #include "harmonium/sessions/refresh_report.h"
 #include "harmonium/training/net_error.h"
 
@@ -24,9 +22,9 @@ void require_classes(const Dataset& data) {
 
 // What the model was trained on; empty where nothing says so.
 std::string training_data(const RetrieveOptions& options, const Model& model) {
-  if (is_run_folder(options.source.model)) {
+  if (const RunFolder folder(options.source.model); folder.is_run()) {
     RunConfig config;
-    read_toml(std::filesystem::path(options.source.model) / "config.toml", config);
+    read_toml(folder.config(), config);
     return config.data;
   }
   return model.info().note("data");
@@ -60,6 +58,7 @@ RetrievalResult retrieve_documents(RetrieveOptions options) {
   if (result.fitted.empty()) result.fitted = options.against;
   const Dataset fitted = result.fitted == options.against ? pool : open(result.fitted, 0);
   result.updates = found.model->info().updates();
+  result.unfinished = found.model->info().note("unfinished");
 
   const auto add = [&](const std::string& name, const auto& encode) {
     const at::Tensor codes = encode(found.data);
@@ -83,11 +82,13 @@ RetrievalResult retrieve_documents(RetrieveOptions options) {
     add("words, tf-idf", [&](const Dataset& data) { return words.weigh(all_values(found, data)); });
   }
   add(found.counts ? "words, counts" : "values", [&](const Dataset& data) { return all_values(found, data); });
-  if (is_run_folder(options.source.model)) {
-    record_retrieval(options.source.model, result);
-    refresh_report_where_finished(options.source.model);
-  }
   return result;
+}
+
+void record(const RetrievalResult& result, const RunFolder& folder) {
+  if (!folder.is_run()) return;
+  record_retrieval(folder.path(), result);
+  refresh_report(folder);
 }
 
 }  // namespace harmonium

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harmonium/runs/retrieval_result.h"
+#include "harmonium/runs/run_folder.h"
 #include "harmonium/sessions/shown_data.h"
 
 namespace harmonium {
@@ -14,7 +15,9 @@ struct RetrieveOptions {
 };
 
 // The curve of the model's codes, and for comparison those of latent semantic analysis with as many numbers and of the
-// words themselves. In a run folder the answer is recorded and the report made anew.
+// words themselves.
 [[nodiscard]] RetrievalResult retrieve_documents(RetrieveOptions options);
+// In a run folder the answer is recorded and the report made anew; nothing for other models.
+void record(const RetrievalResult& result, const RunFolder& folder);
 
 }  // namespace harmonium

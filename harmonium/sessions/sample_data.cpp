@@ -7,6 +7,7 @@
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/families/machine_density.h"
 #include "harmonium/runs/config_file.h"
+#include "harmonium/runs/run_folder.h"
 
 namespace harmonium {
 
@@ -22,9 +23,9 @@ std::optional<DataSource> find_data(const std::string& given, const std::string&
   // A run, its model, or one of its snapshots.
   const fs::path path = fs::absolute(model_path);
   for (const fs::path& folder : {path, path.parent_path(), path.parent_path().parent_path()}) {
-    if (!fs::is_regular_file(folder / "config.toml")) continue;
+    if (!RunFolder(folder).is_run()) continue;
     RunConfig config;
-    read_toml(folder / "config.toml", config);
+    read_toml(RunFolder(folder).config(), config);
     // Gray values learnt as they are still have to become states of binary units here.
     return DataSource{.spec = config.data,
                       .binarize = config.binarize == "none" ? "auto" : config.binarize,

@@ -79,19 +79,20 @@ int sample_density(const TrainedMachine& model, const DensityOptions& options, c
     exact_json = value;
     exact = fixed_number(value, 3) + " nats";
   }
-  const nlohmann::ordered_json result = {{"model", options.model},
-                                         {"sampler", "wang_landau"},
-                                         {"log_z", found.log_z},
-                                         {"standard_error", found.standard_error},
-                                         {"exact_log_z", exact_json},
-                                         {"flat", found.flat},
-                                         {"steps", found.steps},
-                                         {"bin_width", options.bin_width},
-                                         {"seed", options.seed},
-                                         {"level", to_vector(found.level)},
-                                         {"log_states", to_vector(found.log_states)},
-                                         {"log_mean", to_vector(found.log_mean)},
-                                         {"out", options.out}};
+  nlohmann::ordered_json result = {{"model", options.model},
+                                   {"sampler", "wang_landau"},
+                                   {"log_z", found.log_z},
+                                   {"standard_error", found.standard_error},
+                                   {"exact_log_z", exact_json},
+                                   {"flat", found.flat},
+                                   {"steps", found.steps},
+                                   {"bin_width", options.bin_width},
+                                   {"seed", options.seed},
+                                   {"level", to_vector(found.level)},
+                                   {"log_states", to_vector(found.log_states)},
+                                   {"log_mean", to_vector(found.log_mean)},
+                                   {"out", options.out}};
+  if (!options.unfinished.empty()) result["unfinished"] = options.unfinished;
   if (options.out.ends_with(".json"))
     write_file_atomically(options.out, result.dump(1) + "\n");
   else

@@ -13,6 +13,7 @@ struct DensityOptions {
   std::string out;    // .html (a page with the curve) or .json
   double bin_width = 0.5;
   std::uint64_t seed = 0;
+  std::string unfinished = {};  // "update 2871 of 10000" where the model is of a run that has not ended
 };
 
 // Returns the exit code.

@@ -1,9 +1,12 @@
 #include "harmonium/sessions/session.h"
 
 #include <ATen/Parallel.h>
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -20,9 +23,19 @@ namespace {
 
 std::atomic<bool> interrupt_flag = false;  // lock-free, so a signal handler may set it
 
+std::array<bool, 3> on_terminal = {};
+
 void on_interrupt(int signal) {
   interrupt_flag = true;
   std::signal(signal, SIG_DFL);  // the second time is final
+}
+
+// The terminal is gone: what would be said there fails from now on, and must not get in the way of saving.
+void on_hangup(int) {
+  interrupt_flag = true;
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int stream = 0; stream < 3; ++stream)
+    if (nothing >= 0 && on_terminal[static_cast<std::size_t>(stream)]) ::dup2(nothing, stream);
 }
 
 }  // namespace
@@ -65,6 +78,9 @@ void print_json(const nlohmann::ordered_json& object) {
 void watch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  for (int stream = 0; stream < 3; ++stream) on_terminal[static_cast<std::size_t>(stream)] = ::isatty(stream) == 1;
+  // Under nohup the signal is ignored, and that is meant.
+  if (std::signal(SIGHUP, on_hangup) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool interrupted() { return interrupt_flag; }

@@ -28,7 +28,8 @@ void limit_threads(const SessionOptions& session, double products);
 // One JSON object on standard output.
 void print_json(const nlohmann::ordered_json& object);
 
-// True after Ctrl-C or SIGTERM, once watch_interrupts() was called; a second Ctrl-C ends the program at once.
+// True after Ctrl-C, SIGTERM or the end of the terminal (SIGHUP), once watch_interrupts() was called; a second Ctrl-C
+// ends the program at once.
 void watch_interrupts();
 [[nodiscard]] bool interrupted();
 

@@ -5,9 +5,9 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
-#include "harmonium/families/open_model.h"
 #include "harmonium/runs/config_file.h"
-#include "harmonium/sessions/judge.h"
+#include "harmonium/runs/run_folder.h"
+#include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/training_session.h"
 #include "harmonium/training/net_error.h"
 
@@ -34,9 +34,9 @@ std::vector<std::size_t> chosen_layers(const Encoder& encoder, const std::string
 void choose_data(const std::string& path, const Model& model, std::string& data, std::string& label_column) {
   if (!data.empty()) return;
   std::string trained_on = model.info().note("data");
-  if (is_run_folder(path)) {
+  if (const RunFolder folder(path); folder.is_run()) {
     RunConfig config;
-    read_toml(std::filesystem::path(path) / "config.toml", config);
+    read_toml(folder.config(), config);
     trained_on = config.data;
     if (label_column == "none") label_column = config.label_column;
   }
@@ -45,7 +45,7 @@ void choose_data(const std::string& path, const Model& model, std::string& data,
 }
 
 ShownData open_shown_data(ShownDataOptions& options) {
-  ShownData shown{.model = open_model(options.model), .data = {}};
+  ShownData shown{.model = open_for_use(options.model), .data = {}};
   const Model& model = *shown.model;
   if (model.encoder() == nullptr) cannot(model, options.model, "has no hidden layer to encode by");
   shown.counts = model.visible().support() == Unit::Support::counts;

@@ -103,6 +103,11 @@ std::vector<std::string> LikelihoodTracker::take_news() {
   return std::exchange(news_, {});
 }
 
+std::int64_t LikelihoodTracker::failed() const {
+  const std::lock_guard lock(mutex_);
+  return failed_;
+}
+
 LikelihoodTracker::Standing LikelihoodTracker::standing() const {
   const double seconds = work_seconds_;
   return {.answered = answered_,
@@ -145,7 +150,10 @@ void LikelihoodTracker::work() {
       trouble = format("--track: {} could not be judged: {}", path.string(), error.what());
     }
     lock.lock();
-    if (!trouble.empty()) news_.push_back(trouble);
+    if (!trouble.empty()) {
+      news_.push_back(trouble);
+      ++failed_;
+    }
     busy_ = false;
     fraction_ = 0;
     doing_.clear();

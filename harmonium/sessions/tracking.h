@@ -36,6 +36,7 @@ class LikelihoodTracker {
 
   [[nodiscard]] std::string latest() const;            // "log-lik −25.31 @1000"; empty before the first answer
   [[nodiscard]] std::vector<std::string> take_news();  // what went wrong, in sentences, each once
+  [[nodiscard]] std::int64_t failed() const;           // models that could not be judged, or the answer not recorded
 
   struct Standing {
     std::int64_t answered = 0, total = 0;
@@ -59,7 +60,7 @@ class LikelihoodTracker {
   std::condition_variable changed_;
   std::deque<std::filesystem::path> waiting_;
   bool stop_ = false, busy_ = false;
-  std::int64_t answered_ = 0;
+  std::int64_t answered_ = 0, failed_ = 0;
   double fraction_ = 0;                 // of the model at hand
   double work_ = 0, work_seconds_ = 0;  // models that had to be judged, and how long that took
   std::string doing_, latest_;

@@ -43,6 +43,7 @@ void finish_tracking(LikelihoodTracker& tracker, const std::filesystem::path& fo
     for (const std::string& sentence : tracker.take_news()) bar.say(sentence);
     bar.show(now.answered, now.total, now.rate, now.doing);
   });
+  for (const std::string& sentence : tracker.take_news()) bar.say(sentence);
 }
 
 // The tracked answer for the final model; nothing where the run is not tracked, or it failed.
@@ -56,6 +57,40 @@ std::optional<Evaluation> final_answer(const std::filesystem::path& folder, cons
   return answer;
 }
 
+// What to do with the model now: it is judged by data it has not learnt from.
+void print_next_step(const RunFolder& folder, const RunConfig& config, const RunData& data) {
+  const std::unique_ptr<Model> trained = open_model(folder.path());
+  std::string command;
+  if (trained->classifier() != nullptr)
+    command = "classify";
+  else if (trained->density() != nullptr)
+    command = "evaluate";
+  else if (trained->encoder() != nullptr && trained->encoder()->reconstructs())
+    command = "reconstruct";
+  else if (trained->encoder() != nullptr)
+    command = data.train.labels.defined() ? "retrieve" : "encode";
+  else
+    return;
+  const auto held_out = held_out_data(config);
+  if (command == "classify" && held_out == judging_data(config.data))  // which it takes by itself
+    fmt::print("  next    harmonium classify {}\n", folder.string());
+  else if (held_out)
+    fmt::print("  next    harmonium {} {} --data {}\n", command, folder.string(), *held_out);
+  else
+    fmt::print("  next    harmonium {} {} --data OTHER     (OTHER: data that it was not trained on)\n", command,
+               folder.string());
+}
+
+// The exit code: a tracked run has more to do than to train.
+int tell_unjudged(const RunFolder& folder, const RunResult& result) {
+  if (result.unjudged == 0) return 0;
+  fmt::print(stderr,
+             "harmonium: the model is trained and saved, but {} of its models could not be judged, or the answer not "
+             "recorded (see above); `harmonium resume {}` tries again\n",
+             result.unjudged, folder.string());
+  return 1;
+}
+
 }  // namespace
 
 std::string judging_data(const std::string& spec) {
@@ -66,24 +101,35 @@ std::string judging_data(const std::string& spec) {
   return spec;
 }
 
-bool is_trained(const std::filesystem::path& folder, const RunConfig& config) {
-  if (!std::filesystem::exists(folder) || std::filesystem::is_empty(folder)) return false;
-  require(is_run_folder(folder), "{}: the folder holds other things than a run; give another --out", folder.string());
+std::optional<std::string> held_out_data(const RunConfig& config) {
+  const std::string own_valid = config.data.substr(0, config.data.find(':')) + ":valid";
+  const std::string test = judging_data(config.data);
+  std::vector<std::string> choices = {test, config.valid};
+  if (config.valid != own_valid) std::ranges::reverse(choices);  // somebody has chosen it
+  for (const std::string& choice : choices)
+    if (choice != "none" && choice != config.data) return choice;
+  return std::nullopt;
+}
+
+bool is_trained(const RunFolder& folder, const RunConfig& config) {
+  if (folder.is_blank()) return false;
+  require(folder.is_run(), "{}: the folder holds other things than a run; give another --out", folder.string());
   RunConfig before;
-  read_toml(folder / "config.toml", before);
+  read_toml(folder.config(), before);
   require(to_toml(before) == to_toml(config),
           "{} holds a run with another configuration; remove it to do it again, or give another --out",
           folder.string());
-  return std::filesystem::exists(folder / "model.safetensors");
+  return folder.finished();
 }
 
-RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
-                         const SessionOptions& common, const std::string& label, PreparedRun prepared) {
+RunResult train_with_bar(const RunFolder& folder, const RunConfig& config, const RunData& data,
+                         const SessionOptions& common, const std::string& label, PreparedRun prepared,
+                         const AcceptedChanges& accepted) {
   limit_threads(common, find_family(config.model).products(config));
   watch_interrupts();
   std::optional<ProgressBar> bar(std::in_place, label);
   std::optional<LikelihoodTracker> tracker;
-  if (config.track != "none") tracker.emplace(folder, config, data);
+  if (config.track != "none") tracker.emplace(folder.path(), config, data);
   RunHooks hooks;
   hooks.stop_requested = interrupted;
   hooks.progress = [&](const RunProgress& p) {
@@ -95,23 +141,25 @@ RunResult train_with_bar(const std::filesystem::path& folder, const RunConfig& c
   hooks.snapshot = [&](const std::filesystem::path& path) {
     if (tracker) tracker->add(path);
   };
+  hooks.accepted = accepted;
   RunResult result = run_training(folder, config, to_toml, data, hooks, std::move(prepared));
   bar.reset();
-  if (tracker && result.finished) finish_tracking(*tracker, folder);
+  if (tracker && result.finished) finish_tracking(*tracker, folder.path());
+  if (tracker) result.unjudged = tracker->failed();
   return result;
 }
 
-int run_and_report(const std::filesystem::path& folder, const RunConfig& config, const RunData& data,
-                   const SessionOptions& common, PreparedRun prepared) {
-  const RunResult result = train_with_bar(folder, config, data, common, "training", std::move(prepared));
+int run_and_report(const RunFolder& folder, const RunConfig& config, const RunData& data, const SessionOptions& common,
+                   PreparedRun prepared, const AcceptedChanges& accepted) {
+  const RunResult result = train_with_bar(folder, config, data, common, "training", std::move(prepared), accepted);
   if (!result.finished) {
     fmt::print(stderr, "interrupted after update {} of {}{}; progress saved. To continue:\n  harmonium resume {}\n",
                result.updates, result.total, result.pretraining ? " of pretraining" : "", folder.string());
     return 130;
   }
-  const std::filesystem::path model = folder / "model.safetensors", report = folder / "report.html";
-  write_report(report, run_report(folder, data.train));
-  const std::optional<Evaluation> tracked = final_answer(folder, config, data, result.kept);
+  const std::filesystem::path model = folder.model(), report = folder.report();
+  write_report(report, run_report(folder.path(), data.train));
+  const std::optional<Evaluation> tracked = final_answer(folder.path(), config, data, result.kept);
   if (config.track != "none" && !tracked && interrupted()) {
     fmt::print(stderr,
                "interrupted; the model is trained and saved, but not all its snapshots are judged. To go on:\n"
@@ -126,25 +174,15 @@ int run_and_report(const std::filesystem::path& folder, const RunConfig& config,
                                      {"report", report.string()},   {"metrics", result.metrics}};
     if (config.keep == "best") answer["kept_update"] = result.kept;
     print_json(answer);
-    return 0;
+    return tell_unjudged(folder, result);
   }
   fmt::print("trained {} updates in {:.1f} s ({:.0f} updates/s)\n", result.updates, result.seconds, speed);
   if (tracked)
     fmt::print("  log-likelihood of {} rows of {}, binarization {}: {}\n", tracked->n, tracked->data,
                tracked->binarization, log_likelihood_in_words(*tracked));
   fmt::print("  model   {}\n  report  {}\n", model.string(), report.string());
-  const std::string judge = judging_data(config.data);
-  const std::unique_ptr<Model> trained = open_model(folder);
-  if (trained->classifier() != nullptr)
-    fmt::print("  next    harmonium classify {}\n", folder.string());
-  else if (trained->density() != nullptr)
-    fmt::print("  next    harmonium evaluate {} --data {}\n", folder.string(), judge);
-  else if (trained->encoder() != nullptr && trained->encoder()->reconstructs())
-    fmt::print("  next    harmonium reconstruct {} --data {}\n", folder.string(), judge);
-  else if (trained->encoder() != nullptr)
-    fmt::print("  next    harmonium {} {} --data {}\n", data.train.labels.defined() ? "retrieve" : "encode",
-               folder.string(), judge);
-  return 0;
+  print_next_step(folder, config, data);
+  return tell_unjudged(folder, result);
 }
 
 }  // namespace harmonium

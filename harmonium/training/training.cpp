@@ -81,8 +81,8 @@ void Training::check() const {
     const double largest = std::max(found[i].item<double>(), found[i + 1].item<double>());
     i += 2;
     if (std::isfinite(largest) && largest < exploded) continue;
-    throw RunFailure(format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. {}", update_,
-                            name, largest, objective_->advice()));
+    throw Diverged(format("training diverged at update {}: the largest magnitude in '{}' is {:.3g}. {}", update_, name,
+                          largest, objective_->advice()));
   }
 }
 

@@ -161,8 +161,9 @@ TEST_P(InterruptedRun, SavesSaysHowToGoOnAndEndsWithTheSameBytes) {
   expect_equal_runs("whole", "stopped");
 }
 
-INSTANTIATE_TEST_SUITE_P(By, InterruptedRun, ::testing::Values(SIGINT, SIGTERM),
-                         [](const auto& signal) { return signal.param == SIGINT ? "CtrlC" : "Terminate"; });
+INSTANTIATE_TEST_SUITE_P(By, InterruptedRun, ::testing::Values(SIGINT, SIGTERM, SIGHUP), [](const auto& signal) {
+  return signal.param == SIGINT ? "CtrlC" : signal.param == SIGTERM ? "Terminate" : "EndOfTheTerminal";
+});
 
 class DamagedRun : public Resume {
  protected:
@@ -206,9 +207,16 @@ TEST_F(DamagedRun, WithoutAGoodCheckpointIsAnErrorThatNamesTheFiles) {
   refuses({"resume", "run"}, {newest, before, "damaged"});
 }
 
-TEST_F(DamagedRun, WithADamagedIndexIsAnErrorThatNamesIt) {
+TEST_F(DamagedRun, WithADamagedOrMissingIndexGoesOnFromTheNewestCheckpointAndSaysSo) {
+  const int saved = checkpoints("run")[0]["update"];
   write_bytes(path("latest.json"), read_bytes(path("latest.json")).substr(0, 40));
-  refuses({"resume", "run"}, {"run/checkpoint/latest.json", "damaged"});
+  const Outcome outcome = succeed({"resume", "run"});
+  EXPECT_NE(outcome.err.find("run/checkpoint/latest.json is damaged"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("update " + std::to_string(saved)), std::string::npos) << outcome.err;
+  expect_equal_to_an_undamaged_run();
+  fs::remove(path("latest.json"));
+  EXPECT_NE(succeed({"resume", "run"}).err.find("latest.json is missing"), std::string::npos);
+  EXPECT_TRUE(model_bytes("run") == model_bytes("whole"));
 }
 
 TEST_F(DamagedRun, ToleratesAHalfWrittenLineOfMetricsAndLeftOverTemporaryFiles) {
@@ -219,11 +227,18 @@ TEST_F(DamagedRun, ToleratesAHalfWrittenLineOfMetricsAndLeftOverTemporaryFiles) 
   EXPECT_EQ(names_in(folder / "run/checkpoint"), names_in(folder / "whole/checkpoint"));
 }
 
-TEST_F(DamagedRun, WithADamagedLineInTheMiddleOfItsMetricsNamesTheLine) {
+TEST_F(DamagedRun, WithADamagedLineOfMetricsNamesTheLineKeepsItAsideAndGoesOn) {
   std::string metrics = read_bytes(folder / "run/metrics.jsonl");
-  metrics[metrics.find('\n') + 1] = '#';
+  const std::size_t second = metrics.find('\n') + 1;
+  metrics[second] = '#';
+  const std::string line = metrics.substr(second, metrics.find('\n', second) + 1 - second);
   write_bytes(folder / "run/metrics.jsonl", metrics);
-  refuses({"resume", "run"}, {"run/metrics.jsonl", "line 2"});
+  const Outcome outcome = succeed({"resume", "run"});
+  EXPECT_NE(outcome.err.find("run/metrics.jsonl, line 2: damaged"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read_bytes(folder / "run/metrics.jsonl.damaged"), line);
+  succeed(small_run("whole"));
+  EXPECT_TRUE(model_bytes("run") == model_bytes("whole"));
+  EXPECT_EQ(metrics_without_seconds(folder / "run").size() + 1, metrics_without_seconds(folder / "whole").size());
 }
 
 }  // namespace

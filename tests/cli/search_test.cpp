@@ -204,8 +204,25 @@ TEST_F(Search, TriesATrialAgainThatTheSystemKilled) {
     }
   };
   const Outcome first = run(command);
-  EXPECT_NE(first.err.find("failed: killed by signal 9"), std::string::npos) << first.err;
+  EXPECT_EQ(first.code, 1);
+  EXPECT_NE(first.err.find("could not be run: killed by signal 9"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("the same command runs them again"), std::string::npos) << first.err;
+  EXPECT_FALSE(fs::exists(folder / "killed/search.json")) << "nothing is chosen without it";
   EXPECT_EQ(scores(search({"--tests", "0", "--out", "killed"})), scores(whole));
+}
+
+TEST_F(Search, RunsTrialsAgainThatAFullDiskHasStopped) {
+  const ordered_json whole = search({"--tests", "0", "--out", "whole"});
+  Process command = process({"search", "recipe.toml", "--jobs", "1", "--tests", "0", "--out", "full"});
+  command.largest_file = 1500;  // no checkpoint fits
+  const Outcome full = run(command);
+  EXPECT_EQ(full.code, 1);
+  EXPECT_NE(full.err.find("trial-01 could not be run: cannot write"), std::string::npos) << full.err;
+  EXPECT_EQ(full.err.find("every trial has failed"), std::string::npos) << full.err;
+  // As version 0.1 left it.
+  write_bytes(folder / "full/jobs/trial-02.failed.json",
+              R"({"reason": "cannot write x: No space left on device", "exit_code": 1})");
+  EXPECT_EQ(scores(search({"--tests", "0", "--out", "full"})), scores(whole));
 }
 
 TEST_F(Search, TimesARunOnceAndKeepsItsNumberOfUpdates) {
