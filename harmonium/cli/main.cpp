@@ -17,8 +17,35 @@
 #include "harmonium/core/memory_failure.h"
 #include "harmonium/core/tensor_pool.h"
 #include "harmonium/core/utf8.h"
+#include "harmonium/data/catalog/nearest_name.h"
 
 namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// The first argument that looks like an option and is none of the command's; empty where there is none.
+std::string unknown_option(const CLI::App& app) {
+  for (const std::string& each : app.remaining())
+    if (each.starts_with("--")) return each.substr(0, each.find('='));
+  return "";
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
+  const std::string nearest = harmonium::nearest_name(word, names);
+  return nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest);
+}
 
 // What was wrong with the command line, and which --help to read.
 void explain(const CLI::App& app, const CLI::ParseError& error) {
@@ -29,12 +56,14 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     command += " " + place->get_name();
   }
   std::string problem = error.what(), known;
-  for (const CLI::App* sub : place->get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
-    known += (known.empty() ? "" : ", ") + sub->get_name();
+  for (const std::string& each : command_names(*place)) known += (known.empty() ? "" : ", ") + each;
   if (!known.empty() && !place->remaining().empty())
-    problem = fmt::format("there is no command '{}'; there are: {}", place->remaining().front(), known);
+    problem = fmt::format("there is no command '{}'{}; there are: {}", place->remaining().front(),
+                          did_you_mean(place->remaining().front(), command_names(*place)), known);
   else if (!known.empty())
     problem = fmt::format("a command is needed; there are: {}", known);
+  else if (const std::string option = unknown_option(*place); !option.empty())
+    problem = fmt::format("there is no option {}{}", option, did_you_mean(option, option_names(*place)));
   fmt::print(stderr, "harmonium: {}\n  `{} --help` explains\n", problem, command);
 }
 

@@ -19,7 +19,9 @@ class BadOption : public Tool {
 };
 
 TEST_F(BadOption, ThatDoesNotExistIsNamed) {
-  train_refuses({"--hiden", "3"}, {"--hiden", "train --help"});
+  train_refuses({"--hiden", "3"}, {"--hiden", "did you mean --hidden?", "train --help"});
+  refuses({"trian"}, {"'trian'", "did you mean train?"});
+  refuses({"data", "inf", "digits"}, {"'inf'", "did you mean info?"});
   train_refuses({"--updates"}, {"--updates"});
 }
 
