@@ -64,19 +64,33 @@ at::Tensor Dataset::to_float() const { return scaled(values, scale); }
 bool Dataset::is_binary() const {
   bool binary = true;
   for_each_chunk(*this, [&](std::int64_t, const at::Tensor& chunk) {
-    binary = binary && chunk.eq(0).logical_or_(chunk.eq(1)).all().item<bool>();
+    at::Tensor accepted = chunk.eq(0).logical_or_(chunk.eq(1));
+    if (missing > 0) accepted.logical_or_(chunk.isnan());
+    binary = binary && accepted.all().item<bool>();
   });
   return binary;
 }
 
 at::Tensor Dataset::column_means() const {
   require(rows() > 0, "{}: the means of a table with no rows do not exist", name);
-  at::Tensor sum = at::zeros({columns()}, at::kDouble);
-  for_each_chunk(*this, [&](std::int64_t, const at::Tensor& chunk) { sum.add_(chunk.sum(0, false, at::kDouble)); });
+  at::Tensor sum = at::zeros({columns()}, at::kDouble), known = at::zeros({columns()}, at::kDouble);
+  for_each_chunk(*this, [&](std::int64_t, const at::Tensor& chunk) {
+    if (missing == 0) {
+      sum.add_(chunk.sum(0, false, at::kDouble));
+      return;
+    }
+    known.add_(chunk.isnan().logical_not().sum(0).to(at::kDouble));
+    sum.add_(chunk.nan_to_num(0).sum(0, false, at::kDouble));
+  });
+  if (missing > 0) return sum.div_(known);
   return sum.div_(static_cast<double>(rows()));
 }
 
 Dataset Dataset::first(std::int64_t limit) const { return limit <= 0 ? *this : slice(0, std::min(limit, rows())); }
+
+void Dataset::count_missing() {
+  if (missing > 0) missing = values.isnan().sum().item<std::int64_t>();
+}
 
 Dataset Dataset::slice(std::int64_t begin, std::int64_t end) const {
   require(0 <= begin && begin <= end && end <= rows(), "{}: there are no rows {} to {} in a table of {}", name, begin,
@@ -84,6 +98,7 @@ Dataset Dataset::slice(std::int64_t begin, std::int64_t end) const {
   Dataset part = *this;
   part.values = values.narrow(0, begin, end - begin);
   if (labels.defined()) part.labels = labels.narrow(0, begin, end - begin);
+  part.count_missing();
   return part;
 }
 
@@ -91,6 +106,7 @@ Dataset Dataset::select(const at::Tensor& rows) const {
   Dataset part = *this;
   part.values = values.index_select(0, rows);
   if (labels.defined()) part.labels = labels.index_select(0, rows);
+  part.count_missing();
   return part;
 }
 
@@ -99,6 +115,8 @@ Dataset as_counts(Dataset data) {
   data.scale = 1.0;
   data.image = std::nullopt;
   data.counts = true;
+  data.whole_numbers = false;
+  std::erase_if(data.remarks, [](const std::string& each) { return each.starts_with("values divided by"); });
   if (data.values.scalar_type() != at::kByte)
     require_every_value(
         data, [](const at::Tensor& x) { return x.ge(0).logical_and_(x.eq(x.round())).logical_and_(x.isfinite()); },
@@ -107,6 +125,62 @@ Dataset as_counts(Dataset data) {
 }
 
 double mean_length(const Dataset& counts) { return counts.column_means().sum().item<double>(); }
+
+void require_known_meaning(const Dataset& data) {
+  if (!data.whole_numbers) return;
+  double least = 0, largest = 0;
+  for_each_chunk(data, [&](std::int64_t, const at::Tensor& chunk) {
+    const at::Tensor known = chunk.nan_to_num(0);
+    least = std::min(least, known.min().item<double>());
+    largest = std::max(largest, known.max().item<double>());
+  });
+  fail(
+      "{}: whole numbers {} … {} may be gray values, counts, categories or measurements, and a wrong guess would give a "
+      "wrong model. Say which: @scale {} for gray values (divided by that; also @scale max), @visible softmax:{} for "
+      "categories, @visible counts for word counts, @visible gaussian for measurements",
+      data.name, least, largest, largest > 16 ? 255 : largest, largest + 1);
+}
+
+void require_all_values(const Dataset& data, const std::string& who) {
+  require(data.missing == 0,
+          "{}: {} values are missing (empty, NA or NaN), and {} needs all of them. Fill them in, leave those rows out, "
+          "or train an rbm, which learns around them",
+          data.name, data.missing, who);
+}
+
+Dataset complete_rows(const Dataset& data) {
+  if (data.missing == 0) return data;
+  const at::Tensor gaps = data.values.isnan(), whole = gaps.any(1).logical_not().nonzero().view({-1});
+  if (whole.numel() > 0) return data.select(whole);
+  Dataset filled = data;
+  filled.values = at::where(gaps, (data.column_means() / data.scale).to(data.values.options()), data.values);
+  filled.missing = 0;
+  return filled;
+}
+
+Dataset one_hot_coded(Dataset data, std::int64_t states, std::optional<std::int64_t>& first) {
+  require_all_values(data, "a softmax unit");
+  const at::Tensor values = data.scale == 1.0 ? data.to_float() : data.values.to(at::kFloat);
+  const std::int64_t rows = data.rows(), columns = data.columns();
+  if (columns % states == 0) {
+    const at::Tensor bits = values.eq(0).logical_or(values.eq(1));
+    if (bits.all().item<bool>() && values.view({-1, states}).sum(1).eq(1).all().item<bool>()) return data;
+  }
+  const auto least = values.min().item<double>(), largest = values.max().item<double>();
+  if (!first) first = largest == static_cast<double>(states) && least >= 1 ? 1 : 0;
+  const auto begin = static_cast<double>(*first), end = begin + static_cast<double>(states - 1);
+  require(values.eq(values.round()).all().item<bool>() && least >= begin && largest <= end,
+          "{}: values {} … {} are not {} categories: each has to be a whole number of {} … {}, or groups of {} columns "
+          "of which one is 1",
+          data.name, least, largest, states, begin, end, states);
+  data.values = at::one_hot(values.to(at::kLong) - *first, states).view({rows, columns * states}).to(at::kByte);
+  data.scale = data.divided_by = 1.0;
+  data.image = std::nullopt;
+  data.whole_numbers = false;
+  std::erase_if(data.remarks, [](const std::string& each) { return each.starts_with("values divided by"); });
+  data.remarks.push_back(format("{} columns of categories {} … {}, one-hot", columns, begin, end));
+  return data;
+}
 
 void require_unit_interval(const Dataset& data) {
   // NaN compares false with everything, so it is refused too.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace harmonium {
 
@@ -32,7 +33,13 @@ struct Dataset {
   std::optional<ImageShape> image = std::nullopt;                 // columns as a picture, where they are one
   Binarization binarization = Binarization::none;                 // how `values` were made from gray ones
   std::optional<std::uint64_t> binarization_seed = std::nullopt;  // of a stochastic binarization
-  bool counts = false;  // values are numbers of words of documents, one a row (see as_counts)
+  bool counts = false;                      // values are numbers of words of documents, one a row (see as_counts)
+  bool whole_numbers = false;               // read from a file, and not obviously gray: see require_known_meaning
+  double divided_by = 1;                    // 1 / scale as reading decided it
+  std::int64_t missing = 0;                 // values that are NaN: nobody knows them
+  std::int64_t first_label = 0;             // what the file calls class 0
+  std::vector<std::string> own_parts = {};  // of a file with arrays for training and testing: train, valid, test
+  std::vector<std::string> remarks = {};    // what reading did, for the user: "values divided by 255: …"
 
   [[nodiscard]] std::int64_t rows() const { return values.defined() ? values.size(0) : 0; }
   [[nodiscard]] std::int64_t columns() const { return values.defined() ? values.size(1) : 0; }
@@ -40,9 +47,9 @@ struct Dataset {
   [[nodiscard]] at::Tensor gather(const at::Tensor& rows) const;
   // All values as floats after `scale`. Four times the memory of bytes: where a pass in chunks will do, use slice.
   [[nodiscard]] at::Tensor to_float() const;
-  // True when every scaled value is exactly 0 or 1.
+  // True when every scaled value that is known is exactly 0 or 1.
   [[nodiscard]] bool is_binary() const;
-  // Mean of each column after `scale`, in float64.
+  // Mean of each column after `scale`, in float64; of the values that are known.
   [[nodiscard]] at::Tensor column_means() const;
   // The first `limit` rows (all when limit <= 0 or larger than the table), sharing storage.
   [[nodiscard]] Dataset first(std::int64_t limit) const;
@@ -50,6 +57,9 @@ struct Dataset {
   [[nodiscard]] Dataset slice(std::int64_t begin, std::int64_t end) const;
   // The given rows (int64 indices, repeats allowed) with their labels, in that order.
   [[nodiscard]] Dataset select(const at::Tensor& rows) const;
+
+ private:
+  void count_missing();  // after rows were taken
 };
 
 // The same values taken for numbers of words: as they are stored, not as gray values or a picture. Throws Error naming
@@ -58,6 +68,21 @@ struct Dataset {
 
 // Words of a document, on average over rows: the sum of a row.
 [[nodiscard]] double mean_length(const Dataset& counts);
+
+// Throws Error listing the options where values are whole numbers of which nobody has said whether they are gray
+// values, counts or categories.
+void require_known_meaning(const Dataset& data);
+
+// Throws Error where values are missing; `who` cannot do without them.
+void require_all_values(const Dataset& data, const std::string& who);
+
+// The rows that lack nothing; where every row lacks something, all of them with column means in the gaps.
+[[nodiscard]] Dataset complete_rows(const Dataset& data);
+
+// A table of categories, each a whole number of 0 … K−1 or of 1 … K (where some value is K), as groups of K columns of
+// which one is 1. Data that are coded so already stay as they are. `first` is 0 or 1, or nothing: decided by the values
+// and returned.
+[[nodiscard]] Dataset one_hot_coded(Dataset data, std::int64_t states, std::optional<std::int64_t>& first);
 
 // What a Bernoulli visible layer can take: every scaled value in [0, 1]. Throws Error naming the data set and the row,
 // column (both counted from 0) and value of the first offender; NaN offends.

@@ -9,7 +9,8 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::uint64_t posterior_stream = 0x9057;  // the phases use small numbers
+// Of an update's key, apart from those of negative phases.
+constexpr std::uint64_t posterior_stream = 0x9057, completion_stream = 0x66696C6C;
 
 }  // namespace
 
@@ -28,7 +29,8 @@ void Contrastive::begin_posterior(const BatchStream& batches) {
 
 void Contrastive::begin(const BatchStream& batches, const Optimizer& optimizer, const StepOptions& step) {
   require_statistics(machine_, *phase_, optimizer);
-  if (!sparse_) device_ = ContrastiveOnDevice::make(machine_, batches, *phase_, optimizer, step);
+  if (batches.data().missing > 0) completions_.emplace(batches, machine_);
+  if (!sparse_ && !completions_) device_ = ContrastiveOnDevice::make(machine_, batches, *phase_, optimizer, step);
   begin_posterior(batches);
   if (machine_.hidden().empty() && !phase_->paired_with_batch()) all_data_ = moments_of_all_data(batches);
 }
@@ -39,6 +41,8 @@ void Contrastive::learn_from(const BatchStream& batches) {
   if (device_ != nullptr && !device_->serves(batches)) device_ = nullptr;
   begin_posterior(batches);
   if (!all_data_.empty()) all_data_ = moments_of_all_data(batches);
+  completions_.reset();
+  if (batches.data().missing > 0) completions_.emplace(batches, machine_);
 }
 
 Moments Contrastive::moments_of_all_data(const BatchStream& batches) const {
@@ -58,6 +62,8 @@ Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& 
   phase_->at_fraction(step.fraction);
   std::vector<at::Tensor> values = batch;
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
+  if (completions_)
+    values[0] = completions_->fill(machine_, values[0], step.update, step.key.fold_in(completion_stream));
   const State data = machine_.observe(values);
   Moments gradient = posterior_
                          ? posterior_->data_moments(machine_, data, step.rows, step.key.fold_in(posterior_stream))
@@ -87,6 +93,7 @@ NamedTensors Contrastive::state() const {
   for (auto& entry : with_prefix("negative_phase/", phase_->state())) all.push_back(std::move(entry));
   if (posterior_)
     for (auto& entry : with_prefix("posterior/", posterior_->state())) all.push_back(std::move(entry));
+  if (completions_) all.emplace_back("completions", completions_->state());
   return all;
 }
 
@@ -94,6 +101,7 @@ void Contrastive::restore(const NamedTensors& saved) {
   sparsity_.restore(under_prefix("sparsity/", saved));
   phase_->restore(under_prefix("negative_phase/", saved));
   if (posterior_) posterior_->restore(under_prefix("posterior/", saved));
+  if (completions_) completions_->restore(find_tensor(saved, "completions", "drawn values of missing ones"));
   if (device_ != nullptr) device_->forget();
 }
 

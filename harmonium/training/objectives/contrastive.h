@@ -15,6 +15,7 @@
 #include "harmonium/gradients/negative_phase.h"
 #include "harmonium/inference/sampled_posterior.h"
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/training/completions.h"
 #include "harmonium/training/objectives/contrastive_on_device.h"
 #include "harmonium/training/sparsity.h"
 
@@ -61,6 +62,7 @@ class Contrastive final : public Objective {
   DataInference inference_;
   std::optional<SampledPosterior> posterior_;  // from the first batch stream on, where hidden layers are sampled
   Moments all_data_;                           // empty where batches decide
+  std::optional<Completions> completions_;     // where values of the data are missing
 };
 
 }  // namespace harmonium
