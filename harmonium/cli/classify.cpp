@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/cli/reading_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/sessions/classifying.h"
@@ -45,6 +46,7 @@ int classify(const ClassifyCommand& command) {
   }
   fmt::print("error     {}\n          {} of {} rows of {}, binarization {}\n", percent(result.error()), result.wrong,
              result.n, result.data, result.binarization);
+  if (!result.trained_rows_note.empty()) fmt::print("          {}\n", result.trained_rows_note);
   fmt::print("log p     {:.4f} nats, mean log probability of the true class\n\n{}", result.mean_log_probability,
              confusion_text(result));
   if (!result.unfinished.empty()) fmt::print("\nunfinished  {}: the run has not ended\n", result.unfinished);
@@ -81,8 +83,9 @@ void add_classify(CLI::App& app) {
           "gray values: none (as they are), threshold, stochastic; auto: none, or threshold where training did")
       ->capture_default_str();
   command->add_option("--limit", options->limit, "use only so many rows (0: all)")->capture_default_str();
-  command->add_option("--label-column", options->label_column, "where a text table keeps its label: none, first, last")
-      ->capture_default_str();
+  declare_reading(*command, options->reading);
+  options->allow_trained_rows = false;
+  declare_allow_trained_rows(*command, options->allow_trained_rows);
   command->add_option("--seed", options->seed, "seed of stochastic binarization")
       ->capture_default_str()
       ->check(not_negative());

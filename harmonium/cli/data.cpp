@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/cli/reading_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/data/catalog/fetch.h"
@@ -14,6 +15,7 @@ namespace {
 struct DataOptions {
   SessionOptions common;
   std::string spec, picture;
+  Reading reading;
 };
 
 int list(const DataOptions& options) {
@@ -42,16 +44,17 @@ int list(const DataOptions& options) {
 }
 
 int info(const DataOptions& options) {
-  const Dataset data = open_dataset(options.spec);
+  const Dataset data = open_dataset(options.spec, {.reading = options.reading, .missing_values = true});
   const at::Tensor means = data.column_means();
   const bool binary = data.is_binary();
-  const at::Tensor values = data.first(10'000).to_float();
+  const at::Tensor values = data.first(10'000).to_float().nan_to_num(0);
   if (!options.picture.empty()) {
     const at::Tensor chosen = permutation(Key(0), data.rows()).narrow(0, 0, std::min<std::int64_t>(100, data.rows()));
     write_png(options.picture,
               tile_images(data.gather(chosen), data.image.value_or(near_square_shape(data.columns()))));
   }
   const std::string kind = data.counts                                                            ? "count"
+                           : data.whole_numbers                                                   ? "whole-number"
                            : binary                                                               ? "binary"
                            : values.min().item<double>() >= 0 && values.max().item<double>() <= 1 ? "gray"
                                                                                                   : "real";
@@ -66,14 +69,26 @@ int info(const DataOptions& options) {
         {"image",
          data.image ? nlohmann::ordered_json(fmt::format("{}x{}", data.image->height, data.image->width)) : nullptr},
         {"classes",
-         data.labels.defined() ? nlohmann::ordered_json(data.labels.max().item<std::int64_t>() + 1) : nullptr}};
+         data.labels.defined() ? nlohmann::ordered_json(data.labels.max().item<std::int64_t>() + 1) : nullptr},
+        {"first_label", data.first_label},
+        {"divided_by", data.divided_by},
+        {"missing", data.missing},
+        {"parts", data.own_parts},
+        {"remarks", data.remarks}};
     print_json(json);
     return 0;
   }
   fmt::print("{}\n  {} rows × {} columns, {} values, mean {:.4f}\n", options.spec, data.rows(), data.columns(), kind,
              means.mean().item<double>());
   if (data.image) fmt::print("  pictures of {} × {}\n", data.image->height, data.image->width);
-  if (data.labels.defined()) fmt::print("  labels 0 … {}\n", data.labels.max().item<std::int64_t>());
+  if (data.labels.defined())
+    fmt::print("  labels {} … {}\n", data.first_label, data.labels.max().item<std::int64_t>() + data.first_label);
+  for (const std::string& remark : data.remarks) fmt::print("  {}\n", as_flags(remark));
+  if (data.whole_numbers)
+    fmt::print(
+        "  whole numbers {} … {}: train asks for --scale (gray values), or --visible softmax:K (categories), counts or "
+        "gaussian\n",
+        values.min().item<float>(), values.max().item<float>());
   if (data.counts) fmt::print("  {:.1f} words a row: train with --visible counts\n", mean_length(data));
   if (kind == "real") fmt::print("  real values: train with --visible gaussian\n");
   return 0;
@@ -103,6 +118,7 @@ void add_data(CLI::App& app) {
                   "  harmonium data info digits:test\n  harmonium data info images.npy --picture look.png\n",
                   options->common, [options] { return info(*options); });
   info_command->add_option("data", options->spec, "NAME or PATH, with :part or :array")->required();
+  declare_reading(*info_command, options->reading);
   info_command->add_option("--picture", options->picture, "write a PNG of 100 rows");
   CLI::App* fetch_command =
       add_command(*data, "fetch", "Download a public data set and check it", "  harmonium data fetch mnist\n",

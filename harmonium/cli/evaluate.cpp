@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "harmonium/cli/command.h"
+#include "harmonium/cli/reading_flags.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/likelihood/judgement.h"
@@ -58,6 +59,7 @@ void print_answer(const Evaluation& evaluation) {
                log_likelihood_in_words(evaluation), evaluation.n, evaluation.data, evaluation.binarization,
                draws_in_words(evaluation));
   if (!evaluation.unfinished.empty()) fmt::print("unfinished      {}: the run has not ended\n", evaluation.unfinished);
+  if (!evaluation.trained_rows_note.empty()) fmt::print("                {}\n", evaluation.trained_rows_note);
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)
@@ -94,7 +96,7 @@ int evaluate(EvaluateOptions options) {
   require(options.judge.data.draws == 1 || !options.data.spec.empty(),
           "--draws {}: there is nothing to draw without --data", options.judge.data.draws);
   std::optional<TestData> test;
-  if (!options.data.spec.empty()) test = open_test_data(options.data, options.judge.data, model->visible());
+  if (!options.data.spec.empty()) test = open_judging_data(options.model, options.data, options.judge, *model);
   std::vector<const TestData*> tests;
   if (test) tests.push_back(&*test);
   JournaledAnswers found = judge_with_bars(options.model, *model, tests, options.judge.estimation, options.common);
@@ -186,10 +188,9 @@ void add_evaluate(CLI::App& app) {
                    "stochastic binarization: average over so many draws, with seeds SEED, SEED + 1, …")
       ->capture_default_str();
   command->add_option("--limit", options->data.limit, "use at most N rows (0: all)")->capture_default_str();
-  command
-      ->add_option("--label-column", options->judge.data.label_column,
-                   "where a text table keeps its label: none, first, last")
-      ->capture_default_str();
+  declare_reading(*command, options->judge.data.reading);
+  options->judge.allow_trained_rows = false;
+  declare_allow_trained_rows(*command, options->judge.allow_trained_rows);
   command->add_option("--seed", how.seed, "seed of chains and of stochastic binarization")
       ->capture_default_str()
       ->check(not_negative());

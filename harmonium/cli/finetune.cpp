@@ -69,6 +69,11 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.valid = run.valid;
     config.limit = run.limit;
     config.label_column = run.label_column;
+    config.scale = run.scale;
+    config.shape = run.shape;
+    config.transpose = run.transpose;
+    config.first_label = run.first_label;
+    config.first_category = run.first_category;
   } else if (const std::string data = source->info().note("data"); !data.empty()) {
     config.data = data;
   }

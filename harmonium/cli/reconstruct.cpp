@@ -6,6 +6,7 @@
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/reconstruction_error.h"
+#include "harmonium/sessions/seen_rows.h"
 #include "harmonium/training/net_error.h"
 
 namespace harmonium::cli {
@@ -36,6 +37,7 @@ int reconstruct(ReconstructOptions options) {
                               {"squared_error", error.mean},
                               {"low", error.low},
                               {"high", error.high},
+                              {"trained_rows", found.seen ? nlohmann::ordered_json(found.seen->seen) : nullptr},
                               {"out", options.out}},
                              *found.model));
   else
@@ -43,6 +45,8 @@ int reconstruct(ReconstructOptions options) {
         "squared error per row  {:.4f} [{:.4f}, {:.4f}]\n  {} rows of {}, mean with its 95 % interval\n"
         "picture   {}\n",
         error.mean, error.low, error.high, error.rows, options.source.data, options.out);
+  if (!options.source.common.json && found.seen && found.seen->seen > 0)
+    fmt::print("note      {}\n", in_words(*found.seen));
   return 0;
 }
 

@@ -27,6 +27,9 @@ int retrieve(const RetrieveOptions& options) {
       "brackets)\n\n{}",
       result.fitted, retrieval_text(result));
   if (!result.unfinished.empty()) fmt::print("\nunfinished  {}: the run has not ended\n", result.unfinished);
+  if (result.trained_rows.value_or(0) > 0)
+    fmt::print("\nnote      {} of {} rows were trained on, or equal a row that was\n", *result.trained_rows,
+               result.queries);
   const int code = exit_code();
   if (folder.is_run() && code == 0) fmt::print("\nreport    {}\n", folder.report().string());
   return code;

@@ -64,7 +64,7 @@ double mean_pseudo_log_likelihood(const BoltzmannMachine& machine, const State& 
 
 // The score with rows, kind and method.
 ordered_json score(const TrialOptions& options, const Model& model) {
-  const TestData test = open_test_data(options.data, options.judge.data, model.visible());
+  const TestData test = open_judging_data(options.folder, options.data, options.judge, model);
   ordered_json result = {{"score", nullptr},         {"data", test.spec},
                          {"rows", test.rows.rows()}, {"binarization", test.binarization},
                          {"kind", "exact"},          {"method", options.by}};
@@ -152,7 +152,6 @@ void add_trial(CLI::App& app) {
   command->add_option("--by", options->by, "log_likelihood, error, pseudo_log_likelihood");
   command->add_option("--chains", options->judge.estimation.chains, "of ais");
   command->add_option("--betas", options->judge.estimation.betas, "of ais");
-  command->add_option("--label-column", options->judge.data.label_column, "of a text table");
 }
 
 }  // namespace harmonium::cli

@@ -1,5 +1,7 @@
 #include "harmonium/cli/shown_data_flags.h"
 
+#include "harmonium/cli/reading_flags.h"
+
 namespace harmonium::cli {
 
 void declare_shown_data(CLI::App& command, ShownDataOptions& options) {
@@ -10,8 +12,9 @@ void declare_shown_data(CLI::App& command, ShownDataOptions& options) {
                      "which layer is the code: its name as in `models show`, or all (default: the top layer, or an "
                      "autoencoder's code)");
   command.add_option("--limit", options.limit, "use at most N rows (0: all)")->capture_default_str();
-  command.add_option("--label-column", options.label_column, "where a text table keeps its label: none, first, last")
-      ->capture_default_str();
+  declare_reading(command, options.reading);
+  options.allow_trained_rows = false;
+  declare_allow_trained_rows(command, options.allow_trained_rows);
 }
 
 }  // namespace harmonium::cli

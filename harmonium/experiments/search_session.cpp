@@ -88,8 +88,7 @@ ChildCommand run_command(const Search& search, const SearchedRun& run, bool test
   return {
       .arguments = {"trial", folder.string(), "--config", config.string(), "--data", test ? options.test : search.valid,
                     "--limit", std::to_string(test ? options.test_limit : options.valid_limit), "--by", options.score,
-                    "--chains", std::to_string(options.chains), "--betas", std::to_string(options.betas),
-                    "--label-column", run.config.label_column},
+                    "--chains", std::to_string(options.chains), "--betas", std::to_string(options.betas)},
       .out = job_file(search, run, ".score.json.part"),
       .log = job_file(search, run, ".log")};
 }
@@ -305,12 +304,12 @@ std::string resolve_plan(SearchPlan& plan, const std::string& where) {
       "learnt (of mnist: data = \"mnist:fit\" has mnist:valid)",
       where, config.data);
   if (plan.options.test.empty()) {
-    plan.options.test = judging_data(config.data);
+    plan.options.test = judging_data(config.data, &data.train);
     require(plan.options.test != config.data, "{}: {} has no test part of its own. Give `test = \"…\"` in [search]",
             where, config.data);
   }
-  const Dataset test =
-      open_dataset(plan.options.test, {.limit = plan.options.test_limit, .label_column = config.label_column});
+  const Dataset test = open_dataset(plan.options.test, {.limit = plan.options.test_limit,
+                                                        .reading = reading_for(plan.options.test, reading_of(config))});
   require(test.columns() == data.train.columns(), "{}: test = \"{}\" has {} columns, {} has {}", where,
           plan.options.test, test.columns(), config.data, data.train.columns());
   for (const Dataset* judge : {&data.valid, &test})

@@ -8,6 +8,7 @@
 #include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/likelihood/log_marginal.h"
+#include "harmonium/likelihood/missing_values.h"
 
 namespace harmonium {
 
@@ -39,6 +40,11 @@ MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& 
   MarginalOptions options{.most_work = 1e11, .mean_field = {.most_sweeps = 1000, .tolerance = 1e-5}};
   options.annealing = annealing;
   MeanMarginal result;
+  if (test.rows.missing > 0) {
+    result.draws = {log_unnormalized_of_known(machine, test.rows.to_float()).mean().item<double>()};
+    result.how.exact = true;
+    return result;
+  }
   for (int draw = 0; draw < test.draws; ++draw) {
     options.key = Key(seed).fold_in(0x4A11).fold_in(static_cast<std::uint64_t>(draw));
     LogMarginal one = log_marginal(machine, observed_state(machine, test.draw(draw), test.spec), options);
@@ -56,6 +62,11 @@ MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& 
 }
 
 }  // namespace
+
+bool sums_out_missing(const BoltzmannMachine& machine) {
+  return machine.observed().size() == 1 && !machine.hidden_joined() && machine.device().is_cpu() &&
+         machine.unit(machine.observed().front()).support() == Unit::Support::bits;
+}
 
 State observed_state(const BoltzmannMachine& machine, const Dataset& rows, const std::string& spec) {
   std::vector<at::Tensor> values = {rows.to_float()};
@@ -81,7 +92,9 @@ std::vector<Evaluation> MachineDensity::judge(const std::vector<const TestData*>
                                               const EstimationOptions& options, Watcher& watcher,
                                               Journal* journal) const {
   std::optional<State> rows;
-  if (!tests.empty()) rows = observed_state(model_.machine, tests.front()->rows, tests.front()->spec);
+  // Annealing from rows of the data needs all of their values.
+  if (!tests.empty() && tests.front()->rows.missing == 0)
+    rows = observed_state(model_.machine, tests.front()->rows, tests.front()->spec);
   const Findings findings = find_log_z(model_, rows ? &*rows : nullptr, options, watcher, journal);
   if (tests.empty()) return {evaluate(nullptr, findings, options, watcher)};
   std::vector<Evaluation> answers;

@@ -15,6 +15,10 @@ namespace harmonium {
 [[nodiscard]] Findings find_log_z(const TrainedMachine& model, const State* rows, const EstimationOptions& options,
                                   Watcher& watcher, Journal* journal);
 
+// Whether log f of rows with missing values is known: one observed layer, of binary units, and hidden ones in closed
+// form.
+[[nodiscard]] bool sums_out_missing(const BoltzmannMachine& machine);
+
 class MachineDensity final : public Density {
  public:
   // `model` must outlive it.

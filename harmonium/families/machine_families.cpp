@@ -95,6 +95,7 @@ Family rbm_family() {
                                "harmonium train --data digits --model rbm --hidden 100");
   family.word_counts = true;
   family.keeps_likeliest = true;
+  family.missing_values = true;
   return family;
 }
 
@@ -121,24 +122,23 @@ Family semi_restricted_family() {
 }
 
 Family mrf_family() {
-  return {
-      .name = "mrf",
-      .title = "Markov random field",
-      .help = "no hidden units, every visible unit joined to every other (softmax units: a Potts model)",
-      .example = "harmonium train --data digits --model mrf --gradient pl",
-      .options =
-          groups::joined({groups::common(), groups::tracked(), groups::contrastive(), groups::metric(), {"patience"}}),
-      .resolve =
-          [](RunConfig& config, RunData& data) {
-            config.hidden = "none";
-            resolve_machine(config, data);
-          },
-      .make = make_mrf_model,
-      .train = train,
-      .read = read_machine_model,
-      .size = mrf_size,
-      .products = [](const RunConfig& config) { return products_with(config, mrf_size(config).weights); },
-      .keeps_likeliest = true};
+  return {.name = "mrf",
+          .title = "Markov random field",
+          .help = "no hidden units, every visible unit joined to every other (softmax units: a Potts model)",
+          .example = "harmonium train --data digits --model mrf --gradient pl",
+          .options = groups::joined(
+              {groups::common(), groups::tracked(), groups::contrastive(), groups::metric(), {"patience"}}),
+          .resolve =
+              [](RunConfig& config, RunData& data) {
+                config.hidden = "none";
+                resolve_machine(config, data);
+              },
+          .make = make_mrf_model,
+          .train = train,
+          .read = read_machine_model,
+          .size = mrf_size,
+          .products = [](const RunConfig& config) { return products_with(config, mrf_size(config).weights); },
+          .keeps_likeliest = true};
 }
 
 }  // namespace harmonium

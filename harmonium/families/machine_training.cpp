@@ -213,8 +213,9 @@ void require_validation_data(const RunData& data) {
 void check_values(const Dataset& data, const Unit& visible) {
   constexpr std::int64_t rows_at_once = 20'000;  // as floats the whole table may not fit in memory
   for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
-    const std::string complaint =
-        visible.complaint(data.slice(first, std::min(first + rows_at_once, data.rows())).to_float());
+    at::Tensor values = data.slice(first, std::min(first + rows_at_once, data.rows())).to_float();
+    if (data.missing > 0) values.nan_to_num_(0);
+    const std::string complaint = visible.complaint(values);
     require(complaint.empty(), "{}{}: {}. Use @visible gaussian for real values, or scale the data", data.name,
             first == 0 ? "" : format(", counted from row {}", first), complaint);
   }
@@ -228,7 +229,7 @@ TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& co
           data.train.columns(), config.visible, visible.width());
   // Averages of the gray values are the expected averages of their binary draws.
   constexpr std::int64_t enough_rows = 20'000;
-  const at::Tensor sample = data.train.first(enough_rows).to_float();
+  const at::Tensor sample = complete_rows(data.train.first(enough_rows)).to_float();
   check_values(data.train, visible);
   if (data.valid.rows() > 0) {
     require(data.valid.columns() == data.train.columns(),

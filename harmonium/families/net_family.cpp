@@ -33,7 +33,7 @@ std::string widths_text(const MachineStack& stack) {
 
 std::int64_t count_classes(const RunConfig& config, const RunData& data) {
   require(data.train.labels.defined(),
-          "{}: a classifier needs labels, and the data have none (for a text table: @label_column first or last)",
+          "{}: a classifier needs labels, and the data have none (in a column: @label_column first or last)",
           data.train.name);
   require(data.train.labels.min().item<std::int64_t>() >= 0, "{}: labels must not be negative", data.train.name);
   const std::int64_t classes = data.train.labels.max().item<std::int64_t>() + 1;

@@ -124,8 +124,8 @@ std::int64_t usual_log_every(const RunConfig& config, const Family& family) {
 
 void resolve_keep(RunConfig& config, const Family& family, const RunData& data) {
   if (config.keep != "auto") return;
-  const bool counts = config.visible == "auto" ? data.train.counts
-                                               : unit_type(config.visible).support == Unit::Support::counts;
+  const bool counts =
+      config.visible == "auto" ? data.train.counts : unit_type(config.visible).support == Unit::Support::counts;
   const bool chooses = (family.keeps_best || (family.keeps_likeliest && !counts)) && data.valid.rows() > 0 &&
                        !is_learnt_from(config.valid, config.data);
   config.keep = chooses ? "best" : "last";
@@ -139,6 +139,29 @@ void resolve_visible(RunConfig& config, const Dataset& train) {
   } catch (const Error& error) {
     fail("@visible {}: {}", config.visible, error.marked());
   }
+}
+
+// What "auto" meant for the file that is learnt from: others are read in the same way.
+void settle_reading(RunConfig& config, const Dataset& train) {
+  if (is_named(config.data)) return;
+  config.scale = train.divided_by == 1 ? "none" : format("{}", train.divided_by);
+  if (train.labels.defined()) config.first_label = std::to_string(train.first_label);
+}
+
+// Softmax units learn from columns of whole numbers as well as from groups of columns of which one is 1.
+void code_categories(RunConfig& config, RunData& data) {
+  if (!config.visible.starts_with("softmax:")) return;
+  const std::size_t cross = config.visible.find('x', 8);
+  const bool resolved = cross != std::string::npos;
+  const std::int64_t states = std::atoll(config.visible.c_str() + (resolved ? cross + 1 : 8));
+  if (states < 2 || (resolved && std::atoll(config.visible.c_str() + 8) != data.train.columns())) return;
+  require(config.first_category == "auto" || config.first_category == "0" || config.first_category == "1",
+          "@first_category {}: there are auto, 0 and 1", config.first_category);
+  std::optional<std::int64_t> first;
+  if (config.first_category != "auto") first = std::atoll(config.first_category.c_str());
+  data.train = one_hot_coded(data.train, states, first);
+  if (data.valid.rows() > 0) data.valid = one_hot_coded(data.valid, states, first);
+  if (first) config.first_category = std::to_string(*first);
 }
 
 // Documents: what is known of every row is its length, and values are nothing but counts.
@@ -180,6 +203,18 @@ void require_owner(const RunConfig& config, const Table& table, const char* choi
     }
 }
 
+// Who can learn around missing values, and how; all others say that they cannot.
+void check_missing(const RunConfig& config, const Family& family, const RunData& data) {
+  if (data.train.missing == 0 && data.valid.missing == 0) return;
+  const Dataset& lacking = data.train.missing > 0 ? data.train : data.valid;
+  if (!family.missing_values) require_all_values(lacking, "@model " + config.model);
+  const Unit::Support support = make_unit(config.visible)->support();
+  if (support != Unit::Support::bits && support != Unit::Support::reals)
+    require_all_values(lacking, "@visible " + config.visible);
+  if (config.gradient == "pl") require_all_values(lacking, "@gradient pl");
+  if (config.track != "none") require_all_values(lacking, "@track");
+}
+
 // An option that was given although what it is about was not chosen.
 void require_use(const RunConfig& config) {
   require_owner(config, negative_phases(), "gradient", config.gradient);
@@ -191,11 +226,17 @@ void require_use(const RunConfig& config) {
 
 RunData resolve(RunConfig& config) {
   (void)find_family(config.model);
-  const CatalogOptions options{.limit = config.limit, .label_column = config.label_column};
+  const bool asks_for_valid = config.valid == "auto";
+  const auto open = [&](const std::string& spec, const Reading& reading) {
+    return open_dataset(spec, {.limit = config.limit, .reading = reading, .missing_values = true});
+  };
   RunData data;
-  data.train = open_dataset(config.data, options);
+  data.train = open(config.data, reading_of(config));
+  settle_reading(config, data.train);
   if (config.valid == "auto") config.valid = automatic_valid(config.data);
-  if (config.valid != "none") data.valid = open_dataset(config.valid, options);
+  if (config.valid == "none" && asks_for_valid)
+    config.valid = part_beside(config.data, data.train, "valid").value_or("none");
+  if (config.valid != "none") data.valid = open(config.valid, reading_for(config.valid, reading_of(config)));
   resolve(config, data);
   return data;
 }
@@ -208,11 +249,14 @@ void resolve(RunConfig& config, RunData& data) {
           "@keep best would choose by {}, whose rows are among those of {} that are learnt from; train on {}:fit or "
           "give other validation data",
           config.valid, config.data, config.data.substr(0, config.data.find(':')));
+  code_categories(config, data);
   resolve_visible(config, data.train);
   resolve_counts(config, family, data);
+  if (make_unit(config.visible)->support() == Unit::Support::bits) require_known_meaning(data.train);
   if (!family.binarizes && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
   family.resolve(config, data);
+  check_missing(config, family, data);
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
   if (config.particles == 0) config.particles = config.batch;

@@ -92,4 +92,23 @@ Rates scaled_rates(const std::string& optimizer, const std::string& objective, s
   return {.bias = usual.bias * share, .weights = usual.weights * share};
 }
 
+Reading reading_of(const RunConfig& config) {
+  // A run says "none" and "no" where it has nothing to say.
+  return {.label_column = config.label_column == "none" ? "auto" : config.label_column,
+          .scale = config.scale,
+          .shape = config.shape,
+          .transpose = config.transpose == "no" ? "auto" : config.transpose,
+          .first_label = config.first_label,
+          .first_category = config.first_category};
+}
+
+Reading reading_like(const RunConfig& run, const Reading& given) {
+  const Reading usual, trained = reading_of(run);
+  Reading result = given;
+  for (const auto field : {&Reading::label_column, &Reading::scale, &Reading::shape, &Reading::transpose,
+                           &Reading::first_label, &Reading::first_category})
+    if (result.*field == usual.*field) result.*field = trained.*field;
+  return result;
+}
+
 }  // namespace harmonium

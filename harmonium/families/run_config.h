@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "harmonium/data/reading.h"
 #include "harmonium/families/own_options.h"
 #include "harmonium/geometry/metric.h"
 #include "harmonium/gradients/negative_phase.h"
@@ -26,6 +27,11 @@ struct RunConfig {
   double shrink = 0;
   std::int64_t limit = 0;
   std::string label_column = "none";
+  std::string scale = "auto";
+  std::string shape = "auto";
+  std::string transpose = "no";
+  std::string first_label = "auto";
+  std::string first_category = "auto";
 
   std::string model = "rbm";
   std::string visible = "auto";
@@ -101,7 +107,17 @@ struct RunConfig {
         "gray values: none, threshold, stochastic (drawn anew at every update); auto: stochastic for gray data, none for nets");
     visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
     visitor("limit", self.limit, "use at most N rows (0: all)");
-    visitor("label_column", self.label_column, "where a text table keeps its label: none, first, last");
+    visitor("label_column", self.label_column,
+            "where a file keeps its labels: none (arrays are found by name), first, last, a column's number from 1 or "
+            "its name, or the name of an array");
+    visitor("scale", self.scale,
+            "what values of a file are divided by: a number, max, none; auto: 255 where they look like gray values");
+    visitor("shape", self.shape, "pictures of a file: HEIGHTxWIDTH, such as 28x20; auto: by the array, or squares");
+    visitor("transpose", self.transpose, "a case is a column of the file, not a row");
+    visitor("first_label", self.first_label,
+            "number of the first class in a file: 0, 1; auto: 1 if the least label is 1");
+    visitor("first_category", self.first_category,
+            "softmax units from whole numbers: the first category is 0, 1; auto: 1 if the largest is K");
     visitor("model", self.model, "family of models");
     visitor("visible", self.visible, visible_help());
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");
@@ -189,6 +205,11 @@ struct RunConfig {
     });
   }
 };
+
+// How the files of a run are read.
+[[nodiscard]] Reading reading_of(const RunConfig& config);
+// The same for another file that is shown to the model of a run: what is not given is as it was in training.
+[[nodiscard]] Reading reading_like(const RunConfig& run, const Reading& given);
 
 // What parts of a run want to know of it.
 [[nodiscard]] MetricOptions metric_options(const RunConfig& config);

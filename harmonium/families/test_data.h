@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "harmonium/data/dataset.h"
+#include "harmonium/data/reading.h"
+#include "harmonium/data/row_digests.h"
 #include "harmonium/units/unit.h"
 
 namespace harmonium {
@@ -16,9 +18,11 @@ struct JudgingData {
 };
 
 struct TestDataOptions {
-  std::string binarize = "auto", label_column = "none";
-  int draws = 1;           // of a stochastic binarization, with seeds seed, seed + 1, …
-  std::uint64_t seed = 0;  // of the first draw
+  std::string binarize = "auto";
+  Reading reading = {};
+  bool missing_values = false;  // the model can sum them out
+  int draws = 1;                // of a stochastic binarization, with seeds seed, seed + 1, …
+  std::uint64_t seed = 0;       // of the first draw
 };
 
 // The same, opened for models with the same visible units.
@@ -27,12 +31,15 @@ struct TestData {
   Dataset rows;              // binarized; of several draws the first
   std::string binarization;  // in words
   int draws = 1;
-  Dataset gray = {};  // what draws after the first are made of
+  Dataset gray = {};  // before binarization: what draws are made of, and known rows are found by
+  std::optional<RowsSeen> seen = std::nullopt;  // of them, those that the model has learnt from, where somebody looked
   std::uint64_t seed = 0;
 
   // Draw number 0 … draws − 1.
   [[nodiscard]] Dataset draw(int number) const;
 };
+// Columns of categories become what softmax units take; all else stays as it is.
+[[nodiscard]] Dataset as_shown_to(const Unit& visible, Dataset data, const Reading& reading);
 [[nodiscard]] TestData open_test_data(const JudgingData& data, const TestDataOptions& options, const Unit& visible);
 // The same of data that are open already; `spec` is their name.
 [[nodiscard]] TestData make_test_data(const std::string& spec, Dataset data, const TestDataOptions& options,

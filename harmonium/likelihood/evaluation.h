@@ -48,6 +48,8 @@ struct Evaluation {
   double acceptable = 0.5;                             // a gap that does not matter, in nats
   std::string verdict = {};                            // in plain words; empty where there is nothing to say
   std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
+  std::optional<std::int64_t> trained_rows = std::nullopt;  // rows that the model has learnt from; nothing: not known
+  std::string trained_rows_note = {};                       // the same in words; empty where there is nothing to say
 
   // The estimate that says how the answer was found: that of log Z, or of the log-likelihood where there is no Z.
   [[nodiscard]] const Estimate& way() const { return log_z ? *log_z : log_likelihood.value(); }

@@ -77,19 +77,22 @@ nlohmann::ordered_json to_json(const ClassificationResult& result) {
                         {"predicted", each.predicted},
                         {"log_probability", each.log_probability}});
   const Proportion error = result.error();
-  nlohmann::ordered_json json = {{"model", result.model},
-                                 {"updates", result.updates},
-                                 {"data", result.data},
-                                 {"n", result.n},
-                                 {"binarization", result.binarization},
-                                 {"error", error.value},
-                                 {"low", error.low},
-                                 {"high", error.high},
-                                 {"wrong", result.wrong},
-                                 {"mean_log_probability", result.mean_log_probability},
-                                 {"confusion", result.confusion},
-                                 {"classes", classes},
-                                 {"mistakes", mistakes}};
+  nlohmann::ordered_json json = {
+      {"model", result.model},
+      {"updates", result.updates},
+      {"data", result.data},
+      {"n", result.n},
+      {"binarization", result.binarization},
+      {"error", error.value},
+      {"low", error.low},
+      {"high", error.high},
+      {"wrong", result.wrong},
+      {"mean_log_probability", result.mean_log_probability},
+      {"trained_rows", result.trained_rows ? nlohmann::ordered_json(*result.trained_rows) : nullptr},
+      {"trained_rows_note", result.trained_rows_note},
+      {"confusion", result.confusion},
+      {"classes", classes},
+      {"mistakes", mistakes}};
   if (!result.unfinished.empty()) json["unfinished"] = result.unfinished;
   return json;
 }
@@ -105,6 +108,9 @@ ClassificationResult classification_from_json(const nlohmann::ordered_json& json
                               .confusion = json.at("confusion"),
                               .mistakes = {},
                               .unfinished = json.value("unfinished", "")};
+  if (json.contains("trained_rows") && json.at("trained_rows").is_number())
+    result.trained_rows = json.at("trained_rows");
+  if (json.contains("trained_rows_note")) result.trained_rows_note = json.at("trained_rows_note");
   for (const auto& each : json.at("mistakes"))
     result.mistakes.push_back({.row = each.at("row"),
                                .truth = each.at("truth"),

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,11 @@ struct ClassificationResult {
   std::string data;
   std::int64_t n = 0, wrong = 0;
   std::string binarization;
-  double mean_log_probability = 0;                   // of the true class, nats per row
-  std::vector<std::vector<std::int64_t>> confusion;  // [truth][predicted], rows counted
-  std::vector<Mistake> mistakes;                     // the surest first; a few
+  double mean_log_probability = 0;                          // of the true class, nats per row
+  std::vector<std::vector<std::int64_t>> confusion;         // [truth][predicted], rows counted
+  std::vector<Mistake> mistakes;                            // the surest first; a few
+  std::optional<std::int64_t> trained_rows = std::nullopt;  // rows that the model has learnt from; nothing: not known
+  std::string trained_rows_note = {};                       // the same in words; empty where there is nothing to say
   std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
 
   [[nodiscard]] Proportion error() const { return wilson_interval(wrong, n); }

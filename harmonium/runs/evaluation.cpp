@@ -120,6 +120,9 @@ ordered_json to_json(const Evaluation& evaluation) {
   if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
   result["gap"] = or_null(evaluation.gap);
   result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
+  result["trained_rows"] = nullptr;
+  if (evaluation.trained_rows) result["trained_rows"] = *evaluation.trained_rows;
+  result["trained_rows_note"] = or_null(!evaluation.trained_rows_note.empty(), evaluation.trained_rows_note);
   result["judgement"] = judgement_json(evaluation);
   return result;
 }
@@ -176,6 +179,10 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
   if (object("judgement")) evaluation.acceptable = from.at("judgement").value("acceptable_gap", evaluation.acceptable);
   if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
+  if (from.contains("trained_rows") && from.at("trained_rows").is_number())
+    evaluation.trained_rows = from.at("trained_rows").get<std::int64_t>();
+  if (from.contains("trained_rows_note") && from.at("trained_rows_note").is_string())
+    evaluation.trained_rows_note = from.at("trained_rows_note");
   return evaluation;
 }
 

@@ -24,9 +24,16 @@ nlohmann::ordered_json to_json(const RetrievalResult& result) {
           {{"retrieved", point.retrieved}, {"precision", point.precision}, {"low", point.low}, {"high", point.high}});
     curves.push_back({{"name", curve.name}, {"numbers", curve.numbers}, {"points", points}});
   }
-  nlohmann::ordered_json json = {{"model", result.model},     {"updates", result.updates}, {"data", result.data},
-                                 {"against", result.against}, {"fitted", result.fitted},   {"queries", result.queries},
-                                 {"pool", result.pool},       {"curves", curves}};
+  nlohmann::ordered_json json = {
+      {"model", result.model},
+      {"updates", result.updates},
+      {"data", result.data},
+      {"against", result.against},
+      {"fitted", result.fitted},
+      {"queries", result.queries},
+      {"pool", result.pool},
+      {"trained_rows", result.trained_rows ? nlohmann::ordered_json(*result.trained_rows) : nullptr},
+      {"curves", curves}};
   if (!result.unfinished.empty()) json["unfinished"] = result.unfinished;
   return json;
 }
@@ -41,6 +48,8 @@ RetrievalResult retrieval_from_json(const nlohmann::ordered_json& json) {
                          .pool = json.at("pool"),
                          .curves = {},
                          .unfinished = json.value("unfinished", "")};
+  if (json.contains("trained_rows") && json.at("trained_rows").is_number())
+    result.trained_rows = json.at("trained_rows");
   for (const auto& each : json.at("curves")) {
     NamedCurve curve{.name = each.at("name"), .numbers = each.at("numbers"), .points = {}};
     for (const auto& point : each.at("points"))

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct RetrievalResult {
   std::string against;       // the pool: the other documents of `data` where it is the same
   std::string fitted;        // what linear codes and weights of words were made from
   std::int64_t queries = 0, pool = 0;
-  std::vector<NamedCurve> curves;  // that of the model first
-  std::string unfinished = {};     // "update 2871 of 10000" where the run had not ended; empty otherwise
+  std::optional<std::int64_t> trained_rows = std::nullopt;  // queries that the model has learnt from; nothing: unknown
+  std::vector<NamedCurve> curves = {};                      // that of the model first
+  std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const RetrievalResult& result);

@@ -49,8 +49,9 @@ void RunFolder::remove_unfinished_files() const {
 }
 
 void RunFolder::remove_run() const {
-  std::vector<fs::path> all = {checkpoints(),     snapshots(),  journals(), metrics(), model(),       report(),
-                               classifications(), retrievals(), mistakes(), start(),   pretraining(), evaluations()};
+  std::vector<fs::path> all = {checkpoints(), snapshots(),       journals(),    metrics(),  model(),
+                               report(),      classifications(), retrievals(),  mistakes(), start(),
+                               pretraining(), evaluations(),     trained_rows()};
   for (const RunFolder& stage : stages()) all.push_back(stage.path());
   // Last: until then a folder half removed is still known for a run.
   all.push_back(config());

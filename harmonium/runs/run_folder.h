@@ -20,6 +20,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path config() const { return path_ / "config.toml"; }  // resolved
   [[nodiscard]] std::filesystem::path model() const { return path_ / "model.safetensors"; }
   [[nodiscard]] std::filesystem::path start() const { return path_ / "start.safetensors"; }  // before the first update
+  [[nodiscard]] std::filesystem::path trained_rows() const { return path_ / "trained_rows.safetensors"; }
   [[nodiscard]] std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoint"; }
   [[nodiscard]] std::filesystem::path snapshots() const { return path_ / "snapshots"; }

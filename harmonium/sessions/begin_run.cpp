@@ -58,6 +58,8 @@ int begin_run(RunConfig config, const std::string& out, bool overwrite, const Se
                data.train.columns(), config.binarize, find_family(config.model).in_words(config), config.optimizer,
                config.device == "cpu" ? "" : "; on " + config.device,
                memory < worth_telling ? "" : fmt::format("; about {} of memory", bytes_text(memory)));
+  if (!common.json)
+    for (const std::string& remark : data.train.remarks) fmt::print(stderr, "  {}\n", as_flags(remark));
   return run_and_report(folder, config, data, common, std::move(prepared));
 }
 

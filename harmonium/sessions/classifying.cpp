@@ -6,10 +6,12 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/families/test_data.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/progress.h"
 #include "harmonium/sessions/refresh_report.h"
+#include "harmonium/sessions/seen_rows.h"
 #include "harmonium/sessions/shown_data.h"
 
 namespace harmonium {
@@ -30,7 +32,7 @@ Binarization choose_protocol(const ClassifyOptions& options, const Model& model)
 
 void check_labels(const Dataset& data, std::int64_t classes) {
   require(data.labels.defined(),
-          "{} has no labels, so there is nothing to compare with; give labelled data (for a text table: --label-column "
+          "{} has no labels, so there is nothing to compare with; give labelled data (in a column: --label-column "
           "first or last)",
           data.name);
   const at::Tensor bad = data.labels.lt(0).logical_or(data.labels.ge(classes)).nonzero();
@@ -50,12 +52,16 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
   const Classifier& classifier = *model.classifier();
   const Unit& visible = model.visible();
   const std::int64_t classes = classifier.classes();
-  Dataset opened = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  Dataset opened =
+      open_dataset(options.data, {.limit = options.limit, .reading = reading_for(options.data, options.reading)});
+  opened = as_shown_to(visible, std::move(opened), options.reading);
   if (visible.wants_own_state()) opened = as_counts(opened);
   require(opened.columns() == visible.width(), "{} has {} columns, the model has {} visible units", options.data,
           opened.columns(), visible.width());
   require(opened.rows() > 0, "{} has no rows", options.data);
   check_labels(opened, classes);
+  const std::optional<RowsSeen> seen = rows_trained_on(options.model, opened);
+  if (seen && !options.allow_trained_rows) require_unseen(*seen, options.data);
   const Binarization binarization = choose_protocol(options, model);
   ClassifiedRows done{.data = binarize(opened, binarization, options.seed), .result = {}};
 
@@ -82,6 +88,8 @@ ClassifiedRows classify_data(const ClassifyOptions& options, const Model& model)
   done.result.updates = model.info().updates();
   done.result.unfinished = model.info().note("unfinished");
   done.result.data = options.data;
+  if (seen) done.result.trained_rows = seen->seen;
+  done.result.trained_rows_note = seen ? in_words(*seen) : "";
   if (binarization == Binarization::stochastic)
     done.result.binarization = format("stochastic (seed {})", options.seed);
   else if (binarization == Binarization::none && !opened.is_binary() && visible.support() == Unit::Support::bits)
@@ -98,7 +106,7 @@ Classified classify_model(ClassifyOptions options) {
   if (model->classifier() == nullptr)
     cannot(*model, options.model,
            "knows no labels or classes; train --model classification_rbm, classification_dbn or mlp");
-  choose_data(options.model, *model, options.data, options.label_column);
+  choose_data(options.model, *model, options.data, options.reading);
   const ClassifiedRows rows = classify_data(options, *model);
   Classified done{.result = rows.result, .confusion = confusion_picture(rows.result), .mistakes = {}};
   if (!done.result.mistakes.empty()) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harmonium/data/reading.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/runs/classification_result.h"
 #include "harmonium/runs/run_folder.h"
@@ -15,7 +16,9 @@ struct ClassifyOptions {
   SessionOptions common;
   std::string model;  // run folder or file
   std::string data;   // empty: the test part of what the model was trained on
-  std::string binarize = "auto", label_column = "none";
+  std::string binarize = "auto";
+  Reading reading = {};
+  bool allow_trained_rows = true;  // else data called test or valid that were trained on are refused
   std::int64_t limit = 0;
   std::uint64_t seed = 0;
 };

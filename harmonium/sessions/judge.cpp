@@ -10,13 +10,16 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
+#include "harmonium/families/machine_density.h"
 #include "harmonium/likelihood/judgement.h"
+#include "harmonium/runs/config_file.h"
 #include "harmonium/runs/folder_journal.h"
 #include "harmonium/runs/metrics_log.h"
 #include "harmonium/runs/run.h"
 #include "harmonium/runs/snapshots.h"
 #include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/progress.h"
+#include "harmonium/sessions/seen_rows.h"
 
 namespace harmonium {
 
@@ -151,6 +154,21 @@ int JournaledAnswers::tell_trouble() const {
   return 1;
 }
 
+TestData open_judging_data(const fs::path& path, const JudgingData& data, const JudgeOptions& options,
+                           const Model& model) {
+  TestDataOptions how = options.data;
+  if (const auto run = run_of(path)) {
+    RunConfig config;
+    read_toml(RunFolder(*run).config(), config);
+    how.reading = reading_like(config, how.reading);
+  }
+  how.missing_values = model.machine() != nullptr && sums_out_missing(model.machine()->machine);
+  TestData test = open_test_data(data, how, model.visible());
+  test.seen = rows_trained_on(path.string(), test.gray);
+  if (test.seen && !options.allow_trained_rows) require_unseen(*test.seen, data.spec);
+  return test;
+}
+
 JournaledAnswers judge_with_bars(const fs::path& path, const Model& model, const std::vector<const TestData*>& tests,
                                  const EstimationOptions& options, const SessionOptions& session,
                                  const std::string& doing) {
@@ -166,6 +184,11 @@ JournaledAnswers judge_with_bars(const fs::path& path, const Model& model, const
                                     : "interrupted; nothing was written");
   JournaledAnswers result{density.judge(tests, options, watcher, journal ? &*journal : nullptr), std::move(journal)};
   complete(result.answers, model, path);
+  for (std::size_t i = 0; i < std::min(tests.size(), result.answers.size()); ++i) {
+    if (!tests[i]->seen) continue;
+    result.answers[i].trained_rows = tests[i]->seen->seen;
+    result.answers[i].trained_rows_note = in_words(*tests[i]->seen);
+  }
   return result;
 }
 
@@ -180,7 +203,7 @@ JudgedRun judge_run(const fs::path& folder, const std::vector<JudgingData>& data
     const std::unique_ptr<Model> model = open_model(paths[i])->to(find_device(session.device));
     (void)density_of(*model, paths[i]);
     if (tests.empty())
-      for (const JudgingData& each : data) tests.push_back(open_test_data(each, options.data, model->visible()));
+      for (const JudgingData& each : data) tests.push_back(open_judging_data(folder, each, options, *model));
     const std::vector<Evaluation> known = read_evaluations(folder);
     std::vector<Evaluation> answers;
     std::vector<const TestData*> asked;

@@ -18,7 +18,13 @@ namespace harmonium {
 struct JudgeOptions {
   EstimationOptions estimation;
   TestDataOptions data;
+  bool allow_trained_rows = true;  // else data called test or valid that were trained on are refused
 };
+
+// Opens data for a model, read as its run read its own where nothing else is given, and looks for rows that the model
+// has learnt from.
+[[nodiscard]] TestData open_judging_data(const std::filesystem::path& path, const JudgingData& data,
+                                         const JudgeOptions& options, const Model& model);
 
 // Thrown where Ctrl-C stops an estimate. What was done so far is in its journal.
 struct Interrupted : RunFailure {

@@ -13,11 +13,11 @@ std::filesystem::path refresh_report(const RunFolder& folder, const Model* model
   read_toml(folder.config(), config);
   Dataset train;
   try {
-    train = open_dataset(config.data, {.limit = config.limit, .label_column = config.label_column});
+    train = open_dataset(config.data, {.limit = config.limit, .reading = reading_of(config), .missing_values = true});
   } catch (const Error&) {
     // The rest of the report does not need them.
   }
-  write_report(folder.report(), run_report(folder.path(), train, model));
+  write_report(folder.report(), run_report(folder.path(), complete_rows(train), model));
   return folder.report();
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 void require_classes(const Dataset& data) {
   require(data.labels.defined(),
-          "{} has no labels, so nothing says which documents belong together; give labelled data (for a text table: "
+          "{} has no labels, so nothing says which documents belong together; give labelled data (in a column: "
           "--label-column first or last)",
           data.name);
 }
@@ -38,7 +38,7 @@ at::Tensor all_values(const ShownData& found, const Dataset& data) { return show
 RetrievalResult retrieve_documents(RetrieveOptions options) {
   const ShownData found = open_shown_data(options.source);
   const auto open = [&](const std::string& spec, std::int64_t limit) {
-    const Dataset data = open_dataset(spec, {.limit = limit, .label_column = options.source.label_column});
+    const Dataset data = open_dataset(spec, {.limit = limit, .reading = reading_for(spec, options.source.reading)});
     require(data.columns() == found.data.columns(), "{} has {} columns, {} has {}", spec, data.columns(),
             options.source.data, found.data.columns());
     return found.counts ? as_counts(data) : data;
@@ -55,6 +55,7 @@ RetrievalResult retrieve_documents(RetrieveOptions options) {
                          .queries = found.data.rows(),
                          .pool = pool.rows() - (among ? 1 : 0),
                          .curves = {}};
+  if (found.seen) result.trained_rows = found.seen->seen;
   if (result.fitted.empty()) result.fitted = options.against;
   const Dataset fitted = result.fitted == options.against ? pool : open(result.fitted, 0);
   result.updates = found.model->info().updates();

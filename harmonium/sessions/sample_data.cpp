@@ -29,16 +29,15 @@ std::optional<DataSource> find_data(const std::string& given, const std::string&
     // Gray values learnt as they are still have to become states of binary units here.
     return DataSource{.spec = config.data,
                       .binarize = config.binarize == "none" ? "auto" : config.binarize,
-                      .label_column = config.label_column,
+                      .reading = reading_of(config),
                       .limit = config.limit};
   }
   return std::nullopt;
 }
 
 SteeringData open_steering_data(const DataSource& source, const BoltzmannMachine& machine) {
-  const TestData test =
-      open_test_data({.spec = source.spec, .limit = limited(source.limit, steering_rows)},
-                     {.binarize = source.binarize, .label_column = source.label_column}, machine.unit(0));
+  const TestData test = open_test_data({.spec = source.spec, .limit = limited(source.limit, steering_rows)},
+                                       {.binarize = source.binarize, .reading = source.reading}, machine.unit(0));
   return {.spec = test.spec,
           .binarization = test.binarization,
           .rows = test.rows.rows(),
@@ -58,11 +57,10 @@ ClassAssigner::ClassAssigner(const BoltzmannMachine& machine, std::size_t label_
 
 ClassAssigner::ClassAssigner(const BoltzmannMachine& machine, const DataSource& source) {
   const std::int64_t rows = limited(source.limit, labelled_rows);
-  const Dataset data = open_dataset(source.spec, {.limit = rows, .label_column = source.label_column});
+  const Dataset data = open_dataset(source.spec, {.limit = rows, .reading = reading_for(source.spec, source.reading)});
   require(data.labels.defined(), "--labels {}: the data have no labels", source.spec);
-  const TestData bits =
-      open_test_data({.spec = source.spec, .limit = rows},
-                     {.binarize = source.binarize, .label_column = source.label_column}, machine.unit(0));
+  const TestData bits = open_test_data({.spec = source.spec, .limit = rows},
+                                       {.binarize = source.binarize, .reading = source.reading}, machine.unit(0));
   nearest_.emplace(bits.rows.to_float().to(machine.options()), data.labels);
   classes_ = nearest_->classes();
   how_ = format("the label of the nearest of {} rows of {}", nearest_->rows(), source.spec);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "harmonium/data/reading.h"
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/samplers/mode_jumps.h"
 
@@ -15,7 +16,8 @@ inline constexpr std::int64_t steering_rows = 10'000, labelled_rows = 2'000;
 // Where data come from, before they are opened.
 struct DataSource {
   std::string spec;
-  std::string binarize = "auto", label_column = "none";
+  std::string binarize = "auto";
+  Reading reading = {};
   std::int64_t limit = 0;
 };
 // `given` where it is not empty, else the training data of the run that `model_path` is or lies in; nothing where

@@ -5,9 +5,12 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/families/test_data.h"
 #include "harmonium/runs/config_file.h"
 #include "harmonium/runs/run_folder.h"
+#include "harmonium/sessions/judge.h"
 #include "harmonium/sessions/open_for_use.h"
+#include "harmonium/sessions/seen_rows.h"
 #include "harmonium/sessions/training_session.h"
 #include "harmonium/training/net_error.h"
 
@@ -31,17 +34,20 @@ std::vector<std::size_t> chosen_layers(const Encoder& encoder, const std::string
 
 }  // namespace
 
-void choose_data(const std::string& path, const Model& model, std::string& data, std::string& label_column) {
-  if (!data.empty()) return;
+void choose_data(const std::string& path, const Model& model, std::string& data, Reading& reading) {
   std::string trained_on = model.info().note("data");
   if (const RunFolder folder(path); folder.is_run()) {
     RunConfig config;
     read_toml(folder.config(), config);
     trained_on = config.data;
-    if (label_column == "none") label_column = config.label_column;
+    reading = reading_like(config, reading);
   }
+  if (!data.empty()) return;
   require(!trained_on.empty(), "{} does not say what it was trained on; give --data", path);
   data = judging_data(trained_on);
+  if (data != trained_on || is_named(trained_on)) return;
+  const Dataset train = open_dataset(trained_on, {.reading = reading, .missing_values = true});
+  data = part_beside(trained_on, train, "test").value_or(trained_on);
 }
 
 ShownData open_shown_data(ShownDataOptions& options) {
@@ -49,12 +55,16 @@ ShownData open_shown_data(ShownDataOptions& options) {
   const Model& model = *shown.model;
   if (model.encoder() == nullptr) cannot(model, options.model, "has no hidden layer to encode by");
   shown.counts = model.visible().support() == Unit::Support::counts;
-  choose_data(options.model, model, options.data, options.label_column);
-  shown.data = open_dataset(options.data, {.limit = options.limit, .label_column = options.label_column});
+  choose_data(options.model, model, options.data, options.reading);
+  shown.data =
+      open_dataset(options.data, {.limit = options.limit, .reading = reading_for(options.data, options.reading)});
+  shown.data = as_shown_to(model.visible(), std::move(shown.data), options.reading);
   if (shown.counts) shown.data = as_counts(shown.data);
   require(shown.data.columns() == model.visible().width(), "{} has {} columns, the model takes {}", options.data,
           shown.data.columns(), model.visible().width());
   require(shown.data.rows() > 0, "{} has no rows", options.data);
+  shown.seen = rows_trained_on(options.model, shown.data);
+  if (shown.seen && !options.allow_trained_rows) require_unseen(*shown.seen, options.data);
   if (const std::string note = model.info().note("binarization"); !note.empty())
     shown.binarization = parse_binarization(note);
   return shown;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "harmonium/data/dataset.h"
+#include "harmonium/data/reading.h"
+#include "harmonium/data/row_digests.h"
 #include "harmonium/families/model.h"
 #include "harmonium/sessions/session.h"
 
@@ -14,18 +16,21 @@ struct ShownDataOptions {
   SessionOptions common;
   std::string model;  // run folder or file
   std::string data;   // empty: the test part of what the model was trained on
-  std::string label_column = "none";
+  Reading reading = {};
+  bool allow_trained_rows = true;  // else data called test or valid that were trained on are refused
   std::int64_t limit = 0;
   std::string layer;  // the code: a layer by name, or all; empty: the model's usual one
 };
 
 // Where `data` is empty: the test part of what the model was trained on, read as training read it.
-void choose_data(const std::string& path, const Model& model, std::string& data, std::string& label_column);
+// `reading` takes over what the run says and nobody has given.
+void choose_data(const std::string& path, const Model& model, std::string& data, Reading& reading);
 
 struct ShownData {
   std::unique_ptr<Model> model;  // which has an encoder
   Dataset data;
   bool counts = false;                             // rows are numbers of words
+  std::optional<RowsSeen> seen = std::nullopt;     // rows that the model has learnt from
   Binarization binarization = Binarization::none;  // as rows are shown to the model (training/net_error.h)
 };
 

@@ -29,7 +29,7 @@ JudgeOptions tracking_options(const RunConfig& config) {
   options.estimation.betas = config.track_betas;
   options.estimation.thorough = false;
   options.data.binarize = config.binarize;
-  options.data.label_column = config.label_column;
+  options.data.reading = reading_of(config);
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include "harmonium/families/registry.h"
 #include "harmonium/report/run_report.h"
 #include "harmonium/runs/config_file.h"
+#include "harmonium/runs/trained_rows.h"
 #include "harmonium/sessions/progress.h"
 #include "harmonium/sessions/tracking.h"
 
@@ -71,8 +72,8 @@ void print_next_step(const RunFolder& folder, const RunConfig& config, const Run
     command = data.train.labels.defined() ? "retrieve" : "encode";
   else
     return;
-  const auto held_out = held_out_data(config);
-  if (command == "classify" && held_out == judging_data(config.data))  // which it takes by itself
+  const auto held_out = held_out_data(config, data.train);
+  if (command == "classify" && held_out == judging_data(config.data, &data.train))  // which it takes by itself
     fmt::print("  next    harmonium classify {}\n", folder.string());
   else if (held_out)
     fmt::print("  next    harmonium {} {} --data {}\n", command, folder.string(), *held_out);
@@ -93,7 +94,8 @@ int tell_unjudged(const RunFolder& folder, const RunResult& result) {
 
 }  // namespace
 
-std::string judging_data(const std::string& spec) {
+std::string judging_data(const std::string& spec, const Dataset* train) {
+  if (train != nullptr && !is_named(spec)) return part_beside(spec, *train, "test").value_or(spec);
   const std::string name = spec.substr(0, spec.find(':'));
   for (const CatalogEntry& entry : list_datasets())
     if (entry.name == name && std::ranges::find(entry.parts, "test", &CatalogPart::name) != entry.parts.end())
@@ -101,9 +103,9 @@ std::string judging_data(const std::string& spec) {
   return spec;
 }
 
-std::optional<std::string> held_out_data(const RunConfig& config) {
+std::optional<std::string> held_out_data(const RunConfig& config, const Dataset& train) {
   const std::string own_valid = config.data.substr(0, config.data.find(':')) + ":valid";
-  const std::string test = judging_data(config.data);
+  const std::string test = judging_data(config.data, &train);
   std::vector<std::string> choices = {test, config.valid};
   if (config.valid != own_valid) std::ranges::reverse(choices);  // somebody has chosen it
   for (const std::string& choice : choices)
@@ -143,6 +145,7 @@ RunResult train_with_bar(const RunFolder& folder, const RunConfig& config, const
   };
   hooks.accepted = accepted;
   RunResult result = run_training(folder, config, to_toml, data, hooks, std::move(prepared));
+  write_trained_rows(folder, data.train);
   bar.reset();
   if (tracker && result.finished) finish_tracking(*tracker, folder.path());
   if (tracker) result.unjudged = tracker->failed();
@@ -158,7 +161,7 @@ int run_and_report(const RunFolder& folder, const RunConfig& config, const RunDa
     return 130;
   }
   const std::filesystem::path model = folder.model(), report = folder.report();
-  write_report(report, run_report(folder.path(), data.train));
+  write_report(report, run_report(folder.path(), complete_rows(data.train)));
   const std::optional<Evaluation> tracked = final_answer(folder.path(), config, data, result.kept);
   if (config.track != "none" && !tracked && interrupted()) {
     fmt::print(stderr,

@@ -11,7 +11,8 @@
 namespace harmonium {
 
 // The part of the data set that judges: its test part where it has one, else what the model was trained on.
-[[nodiscard]] std::string judging_data(const std::string& spec);
+// `train` are those rows, where they are open: only they tell what parts a file has.
+[[nodiscard]] std::string judging_data(const std::string& spec, const Dataset* train = nullptr);
 
 // Whether `folder` holds a run with this (resolved) configuration that has come to its end. Fails where it holds
 // another run or other things.
@@ -19,7 +20,7 @@ namespace harmonium {
 
 // Data that a run of this (resolved) configuration has not learnt from: the validation data that were given, the test
 // part of the data set, or its validation part; nothing where there are none.
-[[nodiscard]] std::optional<std::string> held_out_data(const RunConfig& config);
+[[nodiscard]] std::optional<std::string> held_out_data(const RunConfig& config, const Dataset& train);
 
 // Trains, or goes on training, until the end or Ctrl-C. `config` must be resolved.
 [[nodiscard]] RunResult train_with_bar(const RunFolder& folder, const RunConfig& config, const RunData& data,

@@ -29,8 +29,8 @@ TEST_F(BadData, InATruncatedIdxAreRefusedWithTheByte) {
 TEST_F(BadData, InACsvAreRefusedWithTheLine) {
   write_bytes(folder / "ragged.csv", "1,0,1\n0,1\n1,1,1\n");
   train_refuses("ragged.csv", {"ragged.csv", "line 2", "2 columns", "3"});
-  write_bytes(folder / "nan.csv", "1,0,1\n1,0,0\n0,nan,1\n");
-  train_refuses("nan.csv", {"nan.csv", "line 3, column 2", "nan"});
+  write_bytes(folder / "inf.csv", "1,0,1\n1,0,0\n0,inf,1\n");
+  train_refuses("inf.csv", {"inf.csv", "line 3, column 2", "inf"});
 }
 
 TEST_F(BadData, OutsideTheUnitIntervalAreForGaussianUnits) {

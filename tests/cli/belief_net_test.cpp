@@ -22,8 +22,8 @@ class BeliefNet : public Tool {
 
 TEST_F(BeliefNet, IsTrainedLayerByLayerAndShown) {
   succeed(small_net("run"));
-  EXPECT_EQ(names_in(folder / "run"),
-            (std::set<std::string>{"config.toml", "layer-1", "layer-2", "model.safetensors", "report.html"}));
+  EXPECT_EQ(names_in(folder / "run"), (std::set<std::string>{"config.toml", "layer-1", "layer-2", "model.safetensors",
+                                                             "report.html", "trained_rows.safetensors"}));
   const ordered_json shown = json({"models", "show", "run"});
   EXPECT_EQ(shown["kind"], "dbn");
   EXPECT_EQ(shown["layers"].size(), 3U);
@@ -132,7 +132,7 @@ TEST_F(BeliefNet, IsTrainedOnAsAWholeAndThenUsedLikeAnyOther) {
   succeed({"finetune", "run", "--to", "generative", "--out", "tuned", "--updates", "400", "--log-every", "100"});
   EXPECT_EQ(names_in(folder / "tuned"),
             (std::set<std::string>{"checkpoint", "config.toml", "metrics.jsonl", "model.safetensors", "report.html",
-                                   "start.safetensors"}));
+                                   "start.safetensors", "trained_rows.safetensors"}));
   const ordered_json shown = json({"models", "show", "tuned"});
   EXPECT_EQ(shown["kind"], "classification_dbn");
   std::set<std::string> names;

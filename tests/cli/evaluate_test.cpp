@@ -7,9 +7,25 @@
 namespace harmonium::testing {
 namespace {
 
-const std::vector<std::string> evaluation_keys = {
-    "model", "updates", "seconds",        "data",  "n",           "binarization", "device",  "draws",    "draw_spread",
-    "log_z", "hidden",  "log_likelihood", "raise", "upper_log_z", "gap",          "verdict", "judgement"};
+const std::vector<std::string> evaluation_keys = {"model",
+                                                  "updates",
+                                                  "seconds",
+                                                  "data",
+                                                  "n",
+                                                  "binarization",
+                                                  "device",
+                                                  "draws",
+                                                  "draw_spread",
+                                                  "log_z",
+                                                  "hidden",
+                                                  "log_likelihood",
+                                                  "raise",
+                                                  "upper_log_z",
+                                                  "gap",
+                                                  "verdict",
+                                                  "trained_rows",
+                                                  "trained_rows_note",
+                                                  "judgement"};
 const std::vector<std::string> log_z_keys = {"value",   "low",    "high",  "coverage",          "kind",
                                              "method",  "chains", "betas", "effective_samples", "largest_weight",
                                              "pareto_k"};

@@ -9,7 +9,8 @@ class Train : public Tool {};
 TEST_F(Train, WritesEveryFileOfARunFolder) {
   succeed(small_run("run"));
   EXPECT_EQ(names_in(folder / "run"),
-            (std::set<std::string>{"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors", "report.html"}));
+            (std::set<std::string>{"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors", "report.html",
+                                   "trained_rows.safetensors"}));
   EXPECT_TRUE(fs::exists(folder / "run/checkpoint/latest.json"));
   EXPECT_NE(read_bytes(folder / "run/report.html").find("</html>"), std::string::npos);
 }

@@ -225,17 +225,17 @@ TEST_F(AtomicFile, ReadingSaysWhichFileIsMissing) {
 TEST_F(AtomicFile, ReadingAFolderIsTheCallersMistake) { EXPECT_THROW(static_cast<void>(read_file(folder_)), Error); }
 
 // A disk that fails at its second read, and one that ends early.
-int reads = 0;
+int calls_of_read = 0;
 ssize_t failing_read(int descriptor, void* bytes, std::size_t count) {
-  if (++reads < 2) return ::read(descriptor, bytes, std::min<std::size_t>(count, 4));
+  if (++calls_of_read < 2) return ::read(descriptor, bytes, std::min<std::size_t>(count, 4));
   errno = EIO;
   return -1;
 }
 ssize_t short_read(int descriptor, void* bytes, std::size_t count) {
-  return ++reads < 2 ? ::read(descriptor, bytes, std::min<std::size_t>(count, 4)) : 0;
+  return ++calls_of_read < 2 ? ::read(descriptor, bytes, std::min<std::size_t>(count, 4)) : 0;
 }
 ssize_t interrupted_read(int descriptor, void* bytes, std::size_t count) {
-  if (++reads % 2 == 1) {
+  if (++calls_of_read % 2 == 1) {
     errno = EINTR;
     return -1;
   }
@@ -243,7 +243,7 @@ ssize_t interrupted_read(int descriptor, void* bytes, std::size_t count) {
 }
 
 std::string failure_of_reading(const fs::path& path, ReadBytes read = ::read) {
-  reads = 0;
+  calls_of_read = 0;
   try {
     (void)read_file(path, read);
     return "";
@@ -269,7 +269,7 @@ TEST_F(AtomicFile, ReadingFewerBytesThanTheFileHasIsAnError) {
 TEST_F(AtomicFile, ReadingGoesOnAfterASignalAndInSmallPieces) {
   const fs::path path = folder_ / "table.csv";
   write_file_atomically(path, "0,1\n1,0\n0,0\n");
-  reads = 0;
+  calls_of_read = 0;
   EXPECT_EQ(read_file(path, interrupted_read), "0,1\n1,0\n0,0\n");
   write_file_atomically(path, "");
   EXPECT_EQ(read_file(path), "");

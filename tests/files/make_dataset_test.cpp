@@ -14,18 +14,98 @@ TEST(MakeDataset, TakesZerosAndOnesForBits) {
   }
 }
 
-TEST(MakeDataset, ScalesBytesBy255HoweverDarkTheyAre) {
-  EXPECT_EQ(make_dataset(at::tensor({0, 2}, at::kByte).view({1, 2}), "f").scale, 1.0 / 255);
-  EXPECT_EQ(make_dataset(at::tensor({0, 255}, at::kByte).view({1, 2}), "f").scale, 1.0 / 255);
+TEST(MakeDataset, ScalesBytesOfPicturesBy255HoweverDarkTheyAre) {
+  EXPECT_EQ(make_dataset(at::tensor({0, 2}, at::kByte).view({1, 1, 2}), "f").scale, 1.0 / 255);
+  EXPECT_EQ(make_dataset(at::tensor({0, 2}, at::kByte).view({1, 2}), "f", {.shape = "1x2"}).scale, 1.0 / 255);
 }
 
-TEST(MakeDataset, GuessesTheScaleOfOtherIntegersFromTheLargest) {
-  const auto scale_of = [](int largest) { return make_dataset(at::tensor({0, largest}).view({1, 2}), "f").scale; };
-  EXPECT_EQ(scale_of(16), 1.0 / 16);
-  EXPECT_EQ(scale_of(17), 1.0 / 255);
-  EXPECT_EQ(scale_of(255), 1.0 / 255);
-  EXPECT_EQ(scale_of(256), 1.0);
-  EXPECT_EQ(make_dataset(at::tensor({0, 16}, at::kByte).view({1, 2}), ValueRange::guess, "f").scale, 1.0 / 16);
+TEST(MakeDataset, ScalesTablesOfWholeNumbersOnlyWhereTheyReachFarAndSaysSo) {
+  for (const auto type : {at::kByte, at::kShort, at::kLong, at::kFloat, at::kDouble}) {
+    const auto read = [&](int largest) { return make_dataset(at::tensor({0, largest}).view({1, 2}).to(type), "f"); };
+    for (const int largest : {128, 255}) {
+      EXPECT_EQ(read(largest).scale, 1.0 / 255) << largest;
+      EXPECT_FALSE(read(largest).whole_numbers);
+      EXPECT_EQ(read(largest).remarks.at(0).find("values divided by 255"), 0U);
+    }
+    for (const int largest : {2, 16, 20, 127}) {
+      EXPECT_EQ(read(largest).scale, 1.0) << largest;
+      EXPECT_TRUE(read(largest).whole_numbers) << largest;
+    }
+  }
+  EXPECT_EQ(make_dataset(at::tensor({0, 256}).view({1, 2}), "f").scale, 1.0);
+  EXPECT_TRUE(make_dataset(at::tensor({-3, 200}).view({1, 2}), "f").whole_numbers);
+}
+
+TEST(MakeDataset, DividesByWhatItIsTold) {
+  const at::Tensor table = at::tensor({0, 5, 20, 10}).view({2, 2});
+  const auto read = [&](const char* scale) { return make_dataset(table, "f", {.scale = scale}); };
+  EXPECT_EQ(read("none").scale, 1.0);
+  EXPECT_FALSE(read("none").whole_numbers) << "somebody has said what they are";
+  EXPECT_TRUE(at::allclose(read("max").to_float(), table.to(at::kFloat) / 20));
+  EXPECT_TRUE(at::allclose(read("40").to_float(), table.to(at::kFloat) / 40));
+  EXPECT_TRUE(at::allclose(read("0.5").to_float(), table.to(at::kFloat) * 2));
+  EXPECT_EQ(make_dataset(at::tensor({0.25, 2.0}).view({1, 2}), "f", {.scale = "max"}).scale, 0.5);
+  for (const char* bad : {"0", "-1", "nan", "inf", "12x", "gray"})
+    expect_error([&] { (void)read(bad); }, {"scale", bad, "none, max or auto"});
+}
+
+TEST(MakeDataset, TakesACasePerColumnWhereItIsToldSo) {
+  const Dataset data = make_dataset(at::tensor({0, 1, 1, 1, 0, 0}).view({2, 3}), "f", {.transpose = "yes"});
+  EXPECT_TRUE(data.values.equal(at::tensor({0, 1, 1, 0, 1, 0}, at::kByte).view({3, 2})));
+  EXPECT_EQ(make_dataset(at::zeros({4, 5, 9}), "f", {.transpose = "yes"}).image, (ImageShape{4, 5}));
+  EXPECT_EQ(make_dataset(at::zeros({4, 5, 9}), "f", {.transpose = "yes"}).rows(), 9);
+}
+
+TEST(MakeDataset, TakesTheShapeOfPicturesItIsTold) {
+  EXPECT_EQ(make_dataset(at::zeros({3, 16}), "f", {.shape = "2x8"}).image, (ImageShape{2, 8}));
+  EXPECT_EQ(make_dataset(at::zeros({3, 16}), "f", {.shape = "2x8x1"}).image, (ImageShape{2, 8}));
+  EXPECT_EQ(make_dataset(at::zeros({3, 2, 8, 1}), "f").image, (ImageShape{2, 8}));
+  expect_error([] { (void)make_dataset(at::zeros({3, 16}), "f", {.shape = "3x5"}); }, {"15 pixels", "16 values"});
+  expect_error([] { (void)make_dataset(at::zeros({3, 24}), "f", {.shape = "2x4x3"}); }, {"3 colours"});
+  expect_error([] { (void)make_dataset(at::zeros({3, 16}), "f", {.shape = "wide"}); }, {"wide", "28x20"});
+}
+
+TEST(MakeDataset, TakesLabelsFromAColumnByPlaceNumberOrName) {
+  const at::Tensor table = at::tensor({7, 0, 1, 3, 1, 0}).view({2, 3}).to(at::kDouble);
+  const at::Tensor values = at::tensor({0, 1, 1, 0}, at::kByte).view({2, 2}), labels = at::tensor({7, 3}, at::kLong);
+  for (const char* column : {"first", "1", "kind"}) {
+    const Dataset data = make_dataset(table, "f", {.label_column = column}, {"kind", "a", "b"});
+    EXPECT_TRUE(data.values.equal(values)) << column;
+    EXPECT_TRUE(data.labels.equal(labels)) << column;
+  }
+  EXPECT_TRUE(make_dataset(table, "f", {.label_column = "last"}).labels.equal(at::tensor({1, 0}, at::kLong)));
+  EXPECT_TRUE(make_dataset(table, "f", {.label_column = "2"}).labels.equal(at::tensor({0, 1}, at::kLong)));
+  expect_error([&] { (void)make_dataset(table, "f", {.label_column = "4"}); }, {"columns 1 to 3"});
+  expect_error([&] { (void)make_dataset(table + 0.5, "f.mat", {.label_column = "last"}); },
+               {"f.mat", "row 1, column 3", "1.5", "whole number"});
+  expect_error([&] { (void)make_dataset(at::zeros({2, 1}), "f", {.label_column = "last"}); }, {"no data"});
+}
+
+TEST(MakeDataset, CountsClassesFromOneWhereTheLeastLabelIsOne) {
+  const at::Tensor table = at::tensor({1, 0, 3, 1, 2, 1}).view({3, 2});
+  const Dataset data = make_dataset(table, "f", {.label_column = "first"});
+  EXPECT_TRUE(data.labels.equal(at::tensor({0, 2, 1}, at::kLong)));
+  EXPECT_EQ(data.first_label, 1);
+  EXPECT_NE(data.remarks.at(0).find("labels 1 … 3 are 3 classes"), std::string::npos);
+  EXPECT_TRUE(make_dataset(table, "f", {.label_column = "first", .first_label = "0"})
+                  .labels.equal(at::tensor({1, 3, 2}, at::kLong)));
+  expect_error([&] { (void)make_dataset(table - 1, "f", {.label_column = "first", .first_label = "1"}); },
+               {"label 0", "first class is 1"});
+}
+
+TEST(MakeDataset, TakesNaNForAMissingValueAndRefusesColumnsWithoutAny) {
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  const Dataset data = make_dataset(at::tensor({0.F, missing, 1.F, 1.F, missing, missing}).view({3, 2}), "f");
+  EXPECT_EQ(data.missing, 3);
+  EXPECT_EQ(data.scale, 1.0);
+  EXPECT_EQ(data.slice(0, 1).missing, 1);
+  EXPECT_EQ(data.select(at::tensor({1}, at::kLong)).missing, 0);
+  EXPECT_TRUE(at::equal(data.column_means(), at::tensor({0.5, 1.0})));
+  expect_error(
+      [&] {
+        (void)make_dataset(at::tensor({0.F, missing, 1.F, missing}).view({2, 2}), "f");
+      },
+      {"column 2", "no value"});
 }
 
 TEST(MakeDataset, KeepsRealNumbersAsFloats) {
@@ -51,7 +131,7 @@ TEST(MakeDataset, KnowsPicturesByThreeDimensionsOrASquareWidth) {
 }
 
 TEST(MakeDataset, RejectsValuesThatAreNotFiniteNamingRowAndColumn) {
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
+  for (const double bad : {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), 1e300}) {
     const at::Tensor array = at::tensor({0.0, 1.0, 2.0, bad, 4.0, 5.0}).view({2, 3});
     expect_error([&] { (void)make_dataset(array, "f.npy"); }, {"f.npy", "row 2, column 1"});
   }

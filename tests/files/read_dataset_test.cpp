@@ -1,5 +1,7 @@
 #include "harmonium/data/formats/read_dataset.h"
 
+#include <array>
+
 #include "tests/files/sample_files.h"
 #include "tests/files/support.h"
 
@@ -46,9 +48,9 @@ TEST(ReadDataset, ReadsIdxImagesWithTheirShapeAndScale) {
   EXPECT_EQ(data.scale, 1.0 / 255);
 }
 
-TEST(ReadDataset, ScalesTextByItsLargestValue) {
-  EXPECT_EQ(parse_dataset("0,3\n16,2\n", "f").scale, 1.0 / 16);
-  EXPECT_EQ(parse_dataset("0,3\n17,2\n", "f").scale, 1.0 / 255);
+TEST(ReadDataset, ScalesTextOnlyWhereItReachesFar) {
+  EXPECT_TRUE(parse_dataset("0,3\n16,2\n", "f").whole_numbers);
+  EXPECT_EQ(parse_dataset("0,3\n170,2\n", "f").scale, 1.0 / 255);
   EXPECT_EQ(parse_dataset("0,0.5\n", "f").values.scalar_type(), at::kFloat);
 }
 
@@ -57,11 +59,11 @@ TEST(ReadDataset, ChoosesArraysAndTheirLabels) {
   const auto path = folder.write(
       "two.npz",
       samples::npz({{"x_a", at::zeros({2, 3})}, {"y_a", at::tensor({4, 5}, at::kShort)}, {"x_b", at::ones({3, 3})}}));
-  const Dataset a = read_dataset(path, {.array = "x_a", .label_column = "none"});
+  const Dataset a = read_dataset(path, {.array = "x_a"});
   EXPECT_EQ(a.rows(), 2);
   EXPECT_TRUE(a.labels.equal(at::tensor({4, 5}, at::kLong)));
   EXPECT_EQ(a.name, "two.npz:x_a");
-  EXPECT_FALSE(read_dataset(path, {.array = "x_b", .label_column = "none"}).labels.defined());
+  EXPECT_FALSE(read_dataset(path, {.array = "x_b"}).labels.defined());
   expect_error([&] { (void)read_dataset(path); }, {path.string(), "x_a (2×3)", "x_b (3×3)", "PATH:NAME"});
 }
 
@@ -79,15 +81,67 @@ TEST(ReadDataset, ChoosesAMatlabVariableAndItsLabels) {
   EXPECT_TRUE(data.labels.equal(at::tensor({3, 4}, at::kLong)));
 }
 
-TEST(ReadDataset, TakesTheLabelColumnOfText) {
-  const Dataset data = parse_dataset("0,1,7\n1,0,8\n", "f", {.array = "", .label_column = "last"});
-  EXPECT_EQ(data.columns(), 2);
-  EXPECT_TRUE(data.labels.equal(at::tensor({7, 8}, at::kLong)));
-  expect_error(
-      [] {
-        (void)parse_dataset(encode_npy(at::ones({2, 2})), "f.npy", {.array = "", .label_column = "last"});
-      },
-      {"f.npy", "only text tables"});
+TEST(ReadDataset, TakesTheLabelColumnOfEveryFormat) {
+  const at::Tensor table = at::tensor({0, 1, 7, 1, 0, 8}).view({2, 3});
+  const std::vector<std::string> files{"0,1,7\n1,0,8\n",
+                                       "a b kind\n0 1 7\n1 0 8\n",
+                                       encode_npy(table),
+                                       samples::npz({{"v", table}}),
+                                       samples::idx(0x08, {2, 3}, std::string("\0\1\7\1\0\10", 6)),
+                                       samples::mat(samples::mat_double("v", {2, 3}, {0, 1, 1, 0, 7, 8}))};
+  for (const std::string& bytes : files) {
+    for (const char* column : {"last", "3"}) {
+      const Dataset data = parse_dataset(bytes, "f", {.reading = {.label_column = column}});
+      EXPECT_TRUE(data.values.equal(at::tensor({0, 1, 1, 0}, at::kByte).view({2, 2})));
+      EXPECT_TRUE(data.labels.equal(at::tensor({7, 8}, at::kLong)));
+    }
+  }
+  EXPECT_TRUE(parse_dataset(files[1], "f", {.reading = {.label_column = "kind"}}).labels.defined());
+  expect_error([&] { (void)parse_dataset(files[1], "f", {.reading = {.label_column = "sort"}}); },
+               {"label_column sort", "no such column"});
+}
+
+TEST(ReadDataset, TakesLabelsFromTheArrayItIsTold) {
+  const std::string bytes = samples::npz({{"v", at::zeros({2, 3})}, {"species", at::tensor({1, 2}, at::kByte)}});
+  const Dataset data = parse_dataset(bytes, "f", {.array = "v", .reading = {.label_column = "species"}});
+  EXPECT_TRUE(data.labels.equal(at::tensor({0, 1}, at::kLong)));
+  EXPECT_EQ(data.first_label, 1);
+}
+
+TEST(ReadDataset, TakesArraysForTrainingAndTestingAsParts) {
+  for (const auto& [train, test, train_labels, test_labels] : std::vector<std::array<const char*, 4>>{
+           {"x_train", "x_test", "y_train", "y_test"},
+           {"train_data", "test_data", "train_labels", "test_labels"},
+           {"trainX", "testX", "trainY", "testY"},
+           {"train", "test", "train_label", "test_label"},
+           {"X_training", "X_validation", "targets_training", "targets_validation"}}) {
+    const std::string other = std::string(test).find("valid") != std::string::npos ? "valid" : "test";
+    const std::string bytes = samples::npz({{test, at::zeros({2, 3})},
+                                            {test_labels, at::tensor({0, 1}, at::kByte)},
+                                            {train, at::ones({4, 3})},
+                                            {train_labels, at::tensor({0, 1, 1, 0}, at::kByte)}});
+    const Dataset all = parse_dataset(bytes, "f"), tested = parse_dataset(bytes, "f", {.part = other});
+    EXPECT_EQ(all.rows(), 4) << train;
+    EXPECT_EQ(all.labels.defined() ? all.labels.numel() : 0, 4) << train;
+    EXPECT_EQ(all.own_parts, (std::vector<std::string>{"train", other}));
+    EXPECT_NE(all.remarks.at(0).find(std::string("array ") + train), std::string::npos) << all.remarks.at(0);
+    EXPECT_EQ(tested.rows(), 2) << test;
+    EXPECT_EQ(tested.labels.defined() ? tested.labels.numel() : 0, 2) << test;
+    EXPECT_EQ(parse_dataset(bytes, "f", {.part = "train"}).rows(), 4);
+    expect_error([&] { (void)parse_dataset(bytes, "f", {.part = other == "test" ? "valid" : "test"}); },
+                 {"has no part", train, test});
+  }
+}
+
+TEST(ReadDataset, NamesFilesThatItDoesNotRead) {
+  const auto refuses = [](std::string_view bytes, std::string_view what) {
+    expect_error([&] { (void)parse_dataset(bytes, "file"); }, {"file", what});
+  };
+  refuses("\x80\x04\x95\x10", "Python pickle");
+  refuses("cnumpy.core.multiarray\n_reconstruct\n", "Python pickle");
+  refuses("\x89HDF\r\n", "HDF5");
+  refuses(">sequence one\nFCYLEEDVG\n", "FASTA");
+  refuses("PAR1....", "Parquet");
 }
 
 TEST(ReadDataset, SaysWhatIsWrongWithFilesItCannotUse) {
@@ -99,8 +153,7 @@ TEST(ReadDataset, SaysWhatIsWrongWithFilesItCannotUse) {
   expect_error([] { (void)parse_dataset("MATLAB 7.3 MAT-file, Platform", "f.mat"); }, {"f.mat", "-v7"});
   expect_error([] { (void)parse_dataset(samples::idx(0x08, {3}, "abc"), "labels"); }, {"labels", "labels?"});
   expect_error([] { (void)parse_dataset(gzip(gzip("1,2\n")), "f.gz"); }, {"f.gz", "twice"});
-  expect_error([] { (void)parse_dataset("1,2\n", "f.csv", {.array = "x", .label_column = "none"}); },
-               {"f.csv", "called x"});
+  expect_error([] { (void)parse_dataset("1,2\n", "f.csv", {.array = "x"}); }, {"f.csv", "called x"});
 }
 
 }  // namespace harmonium

@@ -43,35 +43,48 @@ TEST(TextTable, ReadsEveryWayToWriteANumber) {
                   .equal(at::tensor({1.F, -2.5F, 100.F, 0.01F, 0.5F, 5.F, 7.F}).view({1, 7})));
 }
 
-TEST(TextTable, TakesLabelsFromTheFirstOrLastColumn) {
-  const TextTable last = parse_text_table("0,1,7\n1,0,-3\n", "f", LabelColumn::last);
-  EXPECT_TRUE(last.values.equal(byte_table({0, 1, 1, 0}, 2)));
-  EXPECT_TRUE(last.labels.equal(at::tensor({7, -3}, at::kLong)));
-  const TextTable first = parse_text_table("label,a,b\n7,0,1\n3,1,0\n", "f", LabelColumn::first);
-  EXPECT_TRUE(first.values.equal(byte_table({0, 1, 1, 0}, 2)));
-  EXPECT_TRUE(first.labels.equal(at::tensor({7, 3}, at::kLong)));
-  EXPECT_FALSE(parse_text_table("1,2\n", "f").labels.defined());
+TEST(TextTable, ReadsFieldsInQuotesAndSeparatorsInsideThem) {
+  EXPECT_TRUE(table_values("\"0\",\"1\"\n1,0\n0,1\n").equal(byte_table({0, 1, 1, 0, 0, 1}, 2)))
+      << "a first line of quoted numbers is a row";
+  const TextTable table = parse_text_table("\"weight, kg\",\"say \"\"no\"\"\"\n1,0\n", "f");
+  EXPECT_EQ(table.header, (std::vector<std::string>{"weight, kg", "say \"no\""}));
+  EXPECT_EQ(parse_text_table("\"kind\",\"2019\"\n1,0\n", "f").header.size(), 2U) << "text in quotes makes a header";
+  expect_table_rejected("1,2\n\"1,2\n", {"line 2", "not closed"});
 }
 
-TEST(TextTable, RejectsLabelsThatAreNotIntegersNamingThePlace) {
-  expect_error([] { (void)parse_text_table("0,1\n0,1.5\n", "t.csv", LabelColumn::last); },
-               {"t.csv", "line 2, column 2", "1.5"});
-  expect_error([] { (void)parse_text_table("1\n2\n", "t.csv", LabelColumn::last); }, {"t.csv", "no data"});
-  EXPECT_EQ(parse_label_column("last"), LabelColumn::last);
-  expect_error([] { (void)parse_label_column("middle"); }, {"middle", "none, first or last"});
+TEST(TextTable, ReadsDecimalCommasBetweenSemicolons) {
+  const at::Tensor expected = at::tensor({0.5F, 1.F, 2.25F, 3.F}).view({2, 2});
+  EXPECT_TRUE(table_values("0,5;1,0\n2,25;3\n").equal(expected)) << "the first line is a row";
+  EXPECT_EQ(parse_text_table("0,5;1,0\n", "f").dialect, "separated by ;, decimal commas");
+  expect_table_rejected("0,5;1\n0.5;1\n", {"line 2, column 1", "decimal point"});
+}
+
+TEST(TextTable, TakesEmptyFieldsAndNaForMissingValues) {
+  for (const char* mark : {"", "NaN", "nan", "NA", "N/A", "null", "?", "\"\"", " "}) {
+    const at::Tensor values = table_values(format("1,2,3\n4,{},6\n", mark));
+    EXPECT_EQ(values.isnan().sum().item<int>(), 1) << mark;
+    EXPECT_TRUE(values[1][1].isnan().item<bool>()) << mark;
+  }
+  EXPECT_TRUE(table_values("1,2,3\n4,5,\n")[1][2].isnan().item<bool>());
+  EXPECT_EQ(table_values(",1\n1,0\n").size(0), 2) << "a first line with a missing value is a row";
+}
+
+TEST(TextTable, SaysWhatItTookForAHeaderAndForASeparator) {
+  EXPECT_EQ(parse_text_table("a,b\n1,2\n", "f").header, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(parse_text_table("1,2\n", "f").header.empty());
+  EXPECT_EQ(parse_text_table("1\t2\n", "f").dialect, "separated by tabs");
+  EXPECT_EQ(parse_text_table("1 2\n", "f").dialect, "separated by blanks");
+  expect_table_rejected("a,b,c\n1,2\n", {"header has 3 fields", "rows have 2"});
 }
 
 TEST(TextTable, RejectsRaggedRowsNamingTheLine) {
-  expect_table_rejected("1,2,3\n4,5,6\n7,8\n", {"line 3 has 2 columns", "have 3"});
+  expect_table_rejected("1,2,3\n4,5,6\n7,8\n", {"line 3 has 2 columns", "have 3", "separated by ,"});
   expect_table_rejected("# comment\n\n1 2\n3 4 5\n", {"line 4 has 3 columns", "have 2"});
 }
 
 TEST(TextTable, RejectsWhatIsNoFiniteNumberNamingLineAndColumn) {
-  for (const char* bad :
-       {"nan", "NaN", "inf", "-inf", "1e39", "1e999", "abc", "1x", "0x10", "1.2.3", "--1", "+-1", "1 2", "\"1\""})
+  for (const char* bad : {"inf", "-inf", "1e39", "1e999", "abc", "1x", "0x10", "1.2.3", "--1", "+-1", "1 2", "\"x\""})
     expect_table_rejected(format("1,2,3\n4,{},6\n", bad), {"line 2, column 2"});
-  expect_table_rejected("1,2,3\n4,,6\n", {"line 2, column 2", "empty"});
-  expect_table_rejected("1,2,3\n4,5,\n", {"line 2, column 3", "empty"});
   expect_table_rejected("0 1\n0 one\n", {"line 2, column 2", "'one'"});
 }
 

@@ -79,9 +79,11 @@ void fuzz_sparse(std::string_view bytes) {
 }
 
 void fuzz_csv(std::string_view bytes) {
-  for (const LabelColumn labels : {LabelColumn::none, LabelColumn::first, LabelColumn::last})
-    allow_errors(
-        [&] { (void)make_dataset(parse_text_table(bytes, "fuzz", labels).values, ValueRange::guess, "fuzz"); });
+  for (const char* labels : {"none", "first", "last", "2", "name"})
+    allow_errors([&] {
+      const TextTable table = parse_text_table(bytes, "fuzz");
+      (void)make_dataset(table.values, "fuzz", {.label_column = labels}, table.header);
+    });
 }
 
 void fuzz_amat(std::string_view bytes) {

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/data/catalog/derived_sets.h"
 #include "harmonium/data/catalog/file_sets.h"
 #include "harmonium/data/catalog/nearest_name.h"
 #include "harmonium/data/digits.h"
-#include "harmonium/data/formats/gzip.h"
-#include "harmonium/data/formats/mat.h"
-#include "harmonium/data/formats/npz.h"
 #include "harmonium/data/formats/read_dataset.h"
 #include "harmonium/data/split.h"
 #include "harmonium/data/synthetic.h"
@@ -74,18 +70,6 @@ Dataset open_named(const CatalogEntry& entry, const std::string& part, const Cat
   return synthetic(entry.name, part, {.size = options.size, .rows = options.rows, .seed = options.seed});
 }
 
-std::vector<std::string> array_names(const fs::path& path) {
-  std::vector<std::string> names;
-  if (std::error_code ignored; fs::is_directory(path, ignored)) return names;
-  std::string bytes = read_file(path);
-  if (is_gzip(bytes)) bytes = gunzip(bytes, path.string());
-  if (is_zip(bytes))
-    for (const auto& [name, array] : parse_npz(bytes, path.string())) names.push_back(name);
-  else if (is_mat(bytes))
-    for (const auto& variable : list_mat(bytes, path.string())) names.push_back(variable.name);
-  return names;
-}
-
 // Links count although they may lead nowhere: reading says what is wrong with them.
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -101,27 +85,21 @@ struct PathSpec {
 std::optional<PathSpec> find_path(const std::string& spec) {
   if (is_there(spec)) return PathSpec{spec, "", ""};
   const auto [head, last] = split_at_colon(spec);
-  if (is_there(head)) {
-    if (!is_split_part(last)) return PathSpec{head, last, ""};
-    const auto arrays = array_names(head);
-    const bool is_array = std::ranges::find(arrays, last) != arrays.end();
-    return is_array ? PathSpec{head, last, ""} : PathSpec{head, "", last};
-  }
+  if (is_there(head)) return is_split_part(last) ? PathSpec{head, "", last} : PathSpec{head, last, ""};
   const auto [path, array] = split_at_colon(head);
   if (is_split_part(last) && is_there(path)) return PathSpec{path, array, last};
   return std::nullopt;
 }
 
 Dataset open_path(const PathSpec& spec, const CatalogOptions& options) {
-  ReadOptions read_options;
-  read_options.array = spec.array;
-  read_options.label_column = options.label_column;
-  const Dataset data = read_dataset(spec.path, read_options);
-  if (spec.part.empty()) return data;
+  const Dataset data = read_dataset(spec.path, {.array = spec.array, .part = spec.part, .reading = options.reading});
+  if (spec.part.empty() || !data.own_parts.empty()) return data;
   const SplitSizes sizes = split_sizes(data.rows(), path_valid_share, path_test_share);
   Dataset part = choose_part(split(data, sizes, Key(path_split_seed)), spec.part);
   require(part.rows() > 0, "{}: a table of {} rows has no {} part; 10 rows are needed", spec.path.string(), data.rows(),
           spec.part);
+  part.remarks.push_back(
+      format("{} of {} rows: the {} part of a shuffled 80/10/10 split", part.rows(), data.rows(), spec.part));
   return part;
 }
 
@@ -160,6 +138,10 @@ Dataset open_dataset(const std::string& spec, const CatalogOptions& options) {
   std::string part;
   if (const CatalogEntry* entry = find_entry(entries, head)) {
     part = spec == head ? "train" : suffix;
+    require(options.reading == Reading(),
+            "{} is a data set with a name, which is read in its own way: @label_column, @scale, @shape, @transpose, "
+            "@first_label and @first_category are for files",
+            spec);
     data = open_named(*entry, part, options);
   } else if (const auto path = find_path(spec)) {
     part = path->part;
@@ -168,8 +150,32 @@ Dataset open_dataset(const std::string& spec, const CatalogOptions& options) {
     fail_unknown(spec, entries);
   }
   data.name = spec;
+  if (!options.missing_values) require_all_values(data, "this");
   return binarize(limited(data, options.limit), options.binarization,
                   Key(options.seed).fold_in(part_stream(part)).bits());
+}
+
+bool is_named(const std::string& spec) { return find_entry(list_datasets(), split_at_colon(spec).first) != nullptr; }
+
+bool is_generated(const std::string& spec) {
+  return std::ranges::find(synthetic_sets(), split_at_colon(spec).first, &SyntheticInfo::name) !=
+         synthetic_sets().end();
+}
+
+Reading reading_for(const std::string& spec, const Reading& reading) { return is_named(spec) ? Reading() : reading; }
+
+std::optional<std::string> part_beside(const std::string& spec, const Dataset& opened, const std::string& part) {
+  if (is_named(spec)) return std::nullopt;
+  const auto path = find_path(spec);
+  if (!path || (!path->part.empty() && path->part != "train") || (path->part.empty() && !path->array.empty()))
+    return std::nullopt;
+  if (!opened.own_parts.empty()) {
+    const bool has = std::ranges::find(opened.own_parts, part) != opened.own_parts.end();
+    return has ? std::optional(path->path.string() + ":" + part) : std::nullopt;
+  }
+  // Eight rows for training are left of ten.
+  if (path->part.empty() || opened.rows() < 8) return std::nullopt;
+  return path->path.string() + ":" + (path->array.empty() ? "" : path->array + ":") + part;
 }
 
 std::vector<CatalogEntry> list_datasets() {

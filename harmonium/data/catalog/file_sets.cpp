@@ -83,6 +83,7 @@ Dataset read_files(const fs::path& folder, const FilePart& part) {
   const fs::path values = *find_plain_or_gzipped(folder, part.file);
   ReadOptions options;
   options.array = part.array;
+  options.reading.first_label = "0";  // as they were always counted
   Dataset data = read_dataset(values, options);
   if (!part.label_array.empty()) {
     options.array = part.label_array;

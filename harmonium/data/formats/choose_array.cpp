@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
@@ -24,6 +26,50 @@ bool is_usable_matrix(const ArrayInfo& array) {
   return array.is_usable && std::ranges::count_if(array.shape, [](std::int64_t n) { return n > 1; }) >= 2;
 }
 
+// "X_train" is the part train of "x"; "trainlabels" that of "labels".
+struct PartName {
+  std::string part, stem;
+};
+std::optional<PartName> part_name(std::string_view name) {
+  struct Word {
+    std::string_view word;
+    const char* part;
+  };
+  constexpr std::array<Word, 8> words{{{"training", "train"},
+                                       {"train", "train"},
+                                       {"validation", "valid"},
+                                       {"valid", "valid"},
+                                       {"val", "valid"},
+                                       {"dev", "valid"},
+                                       {"testing", "test"},
+                                       {"test", "test"}}};
+  const std::string lower = in_lower_case(name);
+  for (const auto& [word, part] : words) {
+    const bool first = lower.starts_with(word), last = lower.ends_with(word);
+    if (!first && !last) continue;
+    std::string stem = first ? lower.substr(word.size()) : lower.substr(0, lower.size() - word.size());
+    std::erase_if(stem, [](char c) { return c == '_' || c == '-' || c == '.'; });
+    return PartName{part, stem};
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<std::string_view, 12> data_stems{"",     "x",        "data", "images", "image",   "img",
+                                                      "imgs", "features", "fea",  "inputs", "samples", "setx"};
+constexpr std::array<std::string_view, 11> label_stems{"y",      "labels", "label",   "lab",  "targets", "target",
+                                                       "target", "class",  "classes", "lbls", "sety"};
+
+bool is_one_of(std::span<const std::string_view> words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_vector_of(const ArrayInfo& array, std::int64_t rows) {
+  return array.is_usable && !array.shape.empty() && std::ranges::count(array.shape, rows) >= 1 &&
+         std::ranges::count(array.shape, 1) >= static_cast<std::int64_t>(array.shape.size()) - 1;
+}
+
+}  // namespace
+
 std::string list_of_arrays(const std::vector<ArrayInfo>& arrays) {
   constexpr std::size_t most = 20;
   std::string text;
@@ -35,7 +81,22 @@ std::string list_of_arrays(const std::vector<ArrayInfo>& arrays) {
   return arrays.size() > most ? format("{} and {} more", text, arrays.size() - most) : text;
 }
 
-}  // namespace
+std::vector<ArrayPart> find_parts(const std::vector<ArrayInfo>& arrays) {
+  std::vector<ArrayPart> parts;
+  for (const char* part : {"train", "valid", "test"}) {
+    std::vector<ArrayPart> found;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const auto name = part_name(arrays[i].name);
+      if (name && name->part == part && is_one_of(data_stems, name->stem) && arrays[i].is_usable &&
+          arrays[i].shape.size() >= 2)
+        found.push_back({part, i});
+    }
+    if (found.size() > 1) return {};
+    parts.insert(parts.end(), found.begin(), found.end());
+  }
+  if (parts.size() < 2 || parts.front().part != "train") return {};
+  return parts;
+}
 
 std::size_t choose_array(const std::vector<ArrayInfo>& arrays, const std::string& wanted, const std::string& where) {
   require(!arrays.empty(), "{}: holds no arrays", where);
@@ -66,20 +127,28 @@ std::size_t choose_array(const std::vector<ArrayInfo>& arrays, const std::string
 
 std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std::size_t chosen) {
   const std::string name = in_lower_case(arrays[chosen].name);
+  const std::int64_t rows = arrays[chosen].shape.empty() ? 0 : arrays[chosen].shape.front();
   std::vector<std::string> candidates;
   if (name.starts_with("x")) candidates.push_back(format("y{}", name.substr(1)));
   if (name.ends_with("x")) candidates.push_back(format("{}y", name.substr(0, name.size() - 1)));
   if (name.ends_with("images")) candidates.push_back(format("{}labels", name.substr(0, name.size() - 6)));
-  for (const char* common : {"labels", "label", "y", "target", "gnd"}) candidates.emplace_back(common);
-  const std::int64_t rows = arrays[chosen].shape.empty() ? 0 : arrays[chosen].shape.front();
-  for (const std::string& candidate : candidates) {
+  const auto named = [&](const std::string& candidate) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      if (i != chosen && is_vector_of(arrays[i], rows) && in_lower_case(arrays[i].name) == candidate) return i;
+    return std::nullopt;
+  };
+  for (const std::string& candidate : candidates)
+    if (const auto found = named(candidate)) return found;
+  if (const auto part = part_name(name)) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      const auto& shape = arrays[i].shape;
-      const bool is_vector = arrays[i].is_usable && !shape.empty() && std::ranges::count(shape, rows) >= 1 &&
-                             std::ranges::count(shape, 1) >= static_cast<std::int64_t>(shape.size()) - 1;
-      if (i != chosen && is_vector && in_lower_case(arrays[i].name) == candidate) return i;
+      const auto other = part_name(arrays[i].name);
+      if (i != chosen && other && other->part == part->part && is_one_of(label_stems, other->stem) &&
+          is_vector_of(arrays[i], rows))
+        return i;
     }
   }
+  for (const char* common : {"labels", "label", "y", "target", "targets", "gnd"})
+    if (const auto found = named(common)) return found;
   return std::nullopt;
 }
 

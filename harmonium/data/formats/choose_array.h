@@ -20,8 +20,20 @@ struct ArrayInfo {
 [[nodiscard]] std::size_t choose_array(const std::vector<ArrayInfo>& arrays, const std::string& wanted,
                                        const std::string& where);
 
+// Arrays for training and for testing: x_train and x_test, train_data and valid_data, trainX and testX, …
+struct ArrayPart {
+  std::string part;  // train, valid or test
+  std::size_t index = 0;
+};
+// One array for each part, train first; empty where there is no array for training beside one for validation or
+// testing, or where it is not clear which is which.
+[[nodiscard]] std::vector<ArrayPart> find_parts(const std::vector<ArrayInfo>& arrays);
+
+// "x_train (60000×784), x_test (10000×784)", for messages.
+[[nodiscard]] std::string list_of_arrays(const std::vector<ArrayInfo>& arrays);
+
 // The index of the vector with one entry for each row of the chosen array whose name says that it holds its labels:
-// y… for x…, …_labels for …_images, else labels, y, target.
+// y… for x…, …_labels for …_images, train_labels or y_train for any array for training, else labels, y, target.
 [[nodiscard]] std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std::size_t chosen);
 
 }  // namespace harmonium

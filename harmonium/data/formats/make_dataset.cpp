@@ -1,9 +1,11 @@
 #include "harmonium/data/formats/make_dataset.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
+#include "harmonium/data/formats/value_range.h"
 
 namespace harmonium {
 
@@ -15,55 +17,113 @@ std::optional<ImageShape> guess_square_image(std::int64_t columns) {
   return ImageShape{side, side};
 }
 
-double scale_of_bytes(const at::Tensor& bytes, ValueRange range) {
-  const auto largest = bytes.max().item<std::int64_t>();
-  if (largest <= 1) return 1.0;
-  return range == ValueRange::guess && largest <= 16 ? 1.0 / 16 : 1.0 / 255;
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-void require_finite_table(const at::Tensor& table, const std::string& where) {
-  const float* values = table.data_ptr<float>();
-  for (std::int64_t i = 0; i < table.numel(); ++i) {
-    require(std::isfinite(values[i]), "{}: row {}, column {}: {} is not a finite number (of single precision)", where,
-            i / table.size(1) + 1, i % table.size(1) + 1, values[i]);
+// "28x20" or "28x20x1".
+std::optional<ImageShape> parse_image_shape(const std::string& text, std::int64_t columns, const std::string& where) {
+  if (text == "auto") return std::nullopt;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find('x', start), text.size());
+    const std::string part = text.substr(start, end - start);
+    require(is_digits(part), "@shape {}: give height and width of a picture, such as 28x20", text);
+    sizes.push_back(std::stoll(part));
+    start = end + 1;
   }
+  require(sizes.size() == 2 || sizes.size() == 3, "@shape {}: give height and width of a picture, such as 28x20", text);
+  require(sizes.size() == 2 || sizes[2] == 1,
+          "@shape {}: pictures of {} colours are not drawn; make them gray, or give {}x{} to see the colours side by "
+          "side",
+          text, sizes[2], sizes[0], sizes[1] * sizes[2]);
+  require(sizes[0] * sizes[1] == columns, "{}: @shape {} is {} pixels, and a case has {} values", where, text,
+          sizes[0] * sizes[1], columns);
+  return ImageShape{sizes[0], sizes[1]};
 }
 
-bool fits_bytes(const at::Tensor& table) {
-  const float* values = table.data_ptr<float>();
-  for (std::int64_t i = 0; i < table.numel(); ++i) {
-    if (!(values[i] >= 0 && values[i] <= 255 && values[i] == std::trunc(values[i]))) return false;
-  }
-  return true;
+// Cases along the first axis, and a single colour dropped.
+at::Tensor with_cases_first(at::Tensor array, const Reading& reading) {
+  if (array.dim() == 4 && array.size(3) == 1) array = array.squeeze(3);
+  if (reading.transpose == "yes" && array.dim() == 2) return array.t();
+  if (reading.transpose == "yes" && array.dim() == 3) return array.permute({2, 0, 1});
+  require(reading.transpose == "yes" || reading.transpose == "no" || reading.transpose == "auto",
+          "@transpose {}: there are yes and no", reading.transpose);
+  return array;
+}
+
+at::Tensor without_column(const at::Tensor& table, std::int64_t column) {
+  return at::cat({table.narrow(1, 0, column), table.narrow(1, column + 1, table.size(1) - column - 1)}, 1);
+}
+
+at::Tensor as_whole_labels(const at::Tensor& column, const std::string& where, std::int64_t number) {
+  const at::Tensor values = column.to(at::kDouble);
+  const at::Tensor bad = values.ne(values.trunc()).logical_or(values.abs().gt(0x1p53)).nonzero();
+  if (bad.size(0) > 0)
+    fail("{}: row {}, column {}: the label {} is not a whole number", where, bad[0][0].item<std::int64_t>() + 1,
+         number + 1, values[bad[0][0].item<std::int64_t>()].item<double>());
+  return values.to(at::kLong);
 }
 
 }  // namespace
 
-Dataset make_dataset(const at::Tensor& array, ValueRange range, const std::string& where) {
-  const std::string shape = shape_text({array.sizes().data(), array.sizes().size()});
+std::optional<std::int64_t> find_label_column(const Reading& reading, std::int64_t columns,
+                                              const std::vector<std::string>& header, const std::string& where) {
+  const std::string& wanted = reading.label_column;
+  if (wanted == "none" || wanted == "auto") return std::nullopt;
+  std::int64_t column = -1;
+  if (wanted == "first") column = 0;
+  if (wanted == "last") column = columns - 1;
+  if (const auto named = std::ranges::find(header, wanted); named != header.end())
+    column = named - header.begin();
+  else if (is_digits(wanted))
+    column = std::stoll(wanted) - 1;
+  else if (column < 0)
+    return std::nullopt;
+  require(column >= 0 && column < columns, "{}: @label_column {}: there are columns 1 to {}", where, wanted, columns);
+  require(columns > 1, "{}: besides the label column there is no data", where);
+  return column;
+}
+
+void set_labels(Dataset& data, const at::Tensor& labels, const std::string& where, const Reading& reading) {
+  const auto least = labels.min().item<std::int64_t>(), largest = labels.max().item<std::int64_t>();
+  require(reading.first_label == "auto" || reading.first_label == "0" || reading.first_label == "1",
+          "@first_label {}: there are auto, 0 and 1", reading.first_label);
+  data.first_label = reading.first_label == "auto" ? (least == 1 ? 1 : 0) : reading.first_label == "1" ? 1 : 0;
+  require(least >= data.first_label, "{}: there is a label {}, and the first class is {} (@first_label)", where, least,
+          data.first_label);
+  data.labels = labels - data.first_label;
+  if (data.first_label != 0)
+    data.remarks.push_back(format("labels {} … {} are {} classes", least, largest, largest - data.first_label + 1));
+}
+
+Dataset make_dataset(const at::Tensor& given, const std::string& where, const Reading& reading,
+                     const std::vector<std::string>& header) {
+  const std::string shape = shape_text({given.sizes().data(), given.sizes().size()});
+  const at::Tensor array = with_cases_first(given, reading);
   require(array.dim() == 2 || array.dim() == 3,
           "{}: an array of {} is not a data set{}; expected rows × columns or images × height × width", where, shape,
           array.dim() == 1 ? " (are these the labels?)" : "");
   require(array.numel() > 0, "{}: the array of {} is empty", where, shape);
 
   Dataset data;
-  if (array.dim() == 3) data.image = ImageShape{array.size(1), array.size(2)};
-  const at::Tensor table = array.reshape({array.size(0), -1});
-  if (array.dim() == 2) data.image = guess_square_image(table.size(1));
-
-  if (table.scalar_type() == at::kByte || table.scalar_type() == at::kBool) {
-    data.values = table.to(at::kByte);
-  } else {
-    data.values = table.to(at::kFloat).contiguous();
-    require_finite_table(data.values, where);
-    if (fits_bytes(data.values)) data.values = data.values.to(at::kByte);
+  at::Tensor table = array.reshape({array.size(0), -1});
+  if (const auto column = find_label_column(reading, table.size(1), header, where)) {
+    set_labels(data, as_whole_labels(table.select(1, *column), where, *column), where, reading);
+    data.remarks.push_back(format("labels from column {}", *column + 1));
+    table = without_column(table, *column);
   }
-  if (data.values.scalar_type() == at::kByte) data.scale = scale_of_bytes(data.values, range);
-  return data;
-}
+  data.image = parse_image_shape(reading.shape, table.size(1), where);
+  const bool pictures = array.dim() == 3 || data.image;
+  if (!data.image && array.dim() == 3 && table.size(1) == array.size(1) * array.size(2))
+    data.image = ImageShape{array.size(1), array.size(2)};
+  if (!data.image && array.dim() == 2) data.image = guess_square_image(table.size(1));
+  if (reading.transpose == "yes") data.remarks.push_back(format("transposed: {} cases", table.size(0)));
 
-Dataset make_dataset(const at::Tensor& array, const std::string& where) {
-  return make_dataset(array, array.scalar_type() == at::kByte ? ValueRange::bytes : ValueRange::guess, where);
+  const bool bytes = table.scalar_type() == at::kByte || table.scalar_type() == at::kBool;
+  data.values = bytes ? table.to(at::kByte).contiguous() : table.to(at::kFloat).contiguous();
+  set_range(data, where, reading.scale, pictures && table.scalar_type() == at::kByte);
+  return data;
 }
 
 }  // namespace harmonium

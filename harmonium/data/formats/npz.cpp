@@ -87,7 +87,10 @@ NamedTensors parse_npz(std::string_view bytes, const std::string& where) {
     require(raw_name != nullptr, "{}: member {} has no name", where, i);
     std::string name = raw_name;
     const std::string member_where = format("{}, member {}", where, printable(name));
-    require(name.ends_with(".npy"), "{}: not an array; an NPZ file holds only .npy members", member_where);
+    require(name.ends_with(".npy"), "{}: not an array; an NPZ file holds only .npy members{}", member_where,
+            name.starts_with("xl/") || name.starts_with("[Content_Types]") ? ". This is an Excel file: save it as CSV"
+            : name.ends_with("data.pkl") ? ". This is a PyTorch file: save the tensor with numpy.save"
+                                         : "");
     at::Tensor array = parse_npy(unpack_zip_member(archive.get(), index, member_where, budget), member_where);
     name.resize(name.size() - 4);
     arrays.emplace_back(std::move(name), std::move(array));

@@ -1,11 +1,16 @@
 #include "harmonium/data/formats/read_dataset.h"
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
 #include "harmonium/data/formats/choose_array.h"
 #include "harmonium/data/formats/gzip.h"
 #include "harmonium/data/formats/idx.h"
+#include "harmonium/data/formats/known_others.h"
 #include "harmonium/data/formats/make_dataset.h"
 #include "harmonium/data/formats/mat.h"
 #include "harmonium/data/formats/npy.h"
@@ -35,34 +40,128 @@ NamedTensors with_dense_matrix(const NamedTensors& arrays, const std::string& wh
   return result;
 }
 
+// An archive's arrays, whatever its format: what they are, and one of them.
+struct Arrays {
+  std::vector<ArrayInfo> infos;
+  std::function<at::Tensor(std::size_t)> read;
+};
+
+// "no valid part", and what there is.
+[[noreturn]] void fail_missing_part(const Arrays& arrays, const std::vector<ArrayPart>& parts, const std::string& part,
+                                    const std::string& where) {
+  std::string known;
+  for (const ArrayPart& each : parts)
+    known += format("{}{} ({})", known.empty() ? "" : ", ", each.part, arrays.infos[each.index].name);
+  fail("{}: has no part {}; it has {}. A piece of an array is PATH:{}:{}", where, part, known,
+       arrays.infos[parts.front().index].name, part);
+}
+
+// The array that is asked for, and in `data` what there is to say of the choice.
+std::size_t choose_from_archive(const Arrays& arrays, const std::string& where, const ReadOptions& options,
+                                Dataset& data) {
+  const auto has_name = [&](const std::string& name) {
+    return std::ranges::find(arrays.infos, name, &ArrayInfo::name) != arrays.infos.end();
+  };
+  if (!options.array.empty()) return choose_array(arrays.infos, options.array, where);
+  const std::vector<ArrayPart> parts = find_parts(arrays.infos);
+  for (const ArrayPart& each : parts) data.own_parts.push_back(each.part);
+  if (!options.part.empty() && has_name(options.part)) {  // an array of just that name
+    if (parts.empty()) data.own_parts = {options.part};
+    return choose_array(arrays.infos, options.part, where);
+  }
+  std::size_t chosen = 0;
+  if (parts.empty()) {
+    chosen = choose_array(arrays.infos, "", where);
+  } else {
+    const auto found = std::ranges::find(parts, options.part.empty() ? "train" : options.part, &ArrayPart::part);
+    if (found == parts.end()) fail_missing_part(arrays, parts, options.part, where);
+    chosen = found->index;
+  }
+  if (arrays.infos.size() > 1)
+    data.remarks.push_back(
+        format("array {} of {}", printable(arrays.infos[chosen].name), list_of_arrays(arrays.infos)));
+  return chosen;
+}
+
+Dataset dataset_from_arrays(const Arrays& arrays, const std::string& where, const ReadOptions& options) {
+  Dataset chosen_from;
+  const std::size_t chosen = choose_from_archive(arrays, where, options, chosen_from);
+  const std::string here = where + ":" + printable(arrays.infos[chosen].name);
+  // A label column may be an array of its own.
+  Reading reading = options.reading;
+  const auto named = std::ranges::find(arrays.infos, reading.label_column, &ArrayInfo::name);
+  std::optional<std::size_t> labels;
+  if (named != arrays.infos.end()) {
+    labels = static_cast<std::size_t>(named - arrays.infos.begin());
+    reading.label_column = "auto";
+  }
+  Dataset data = make_dataset(arrays.read(chosen), here, reading);
+  data.own_parts = chosen_from.own_parts;
+  data.remarks.insert(data.remarks.begin(), chosen_from.remarks.begin(), chosen_from.remarks.end());
+  if (!labels && (reading.label_column == "none" || reading.label_column == "auto"))
+    labels = find_labels(arrays.infos, chosen);
+  if (!labels) return data;
+  const at::Tensor numbers = integer_labels(arrays.read(*labels), data.rows());
+  require(numbers.defined() || named == arrays.infos.end(),
+          "{}: @label_column {}: not a whole number for each of the {} rows", where, options.reading.label_column,
+          data.rows());
+  if (!numbers.defined()) return data;
+  set_labels(data, numbers, here, reading);
+  data.remarks.push_back(format("labels from array {}", printable(arrays.infos[*labels].name)));
+  return data;
+}
+
 Dataset dataset_from_npz(std::string_view bytes, const std::string& where, const ReadOptions& options) {
   const NamedTensors arrays = with_dense_matrix(parse_npz(bytes, where), where);
-  std::vector<ArrayInfo> infos;
-  for (const auto& [name, array] : arrays) infos.push_back({name, "", array.sizes().vec()});
-  const std::size_t chosen = choose_array(infos, options.array, where);
-  Dataset data = make_dataset(arrays[chosen].second, where + ":" + printable(arrays[chosen].first));
-  if (const auto labels = find_labels(infos, chosen)) data.labels = integer_labels(arrays[*labels].second, data.rows());
-  return data;
+  Arrays all{.infos = {}, .read = [&](std::size_t i) { return arrays[i].second; }};
+  for (const auto& [name, array] : arrays) all.infos.push_back({name, "", array.sizes().vec()});
+  return dataset_from_arrays(all, where, options);
 }
 
 Dataset dataset_from_mat(std::string_view bytes, const std::string& where, const ReadOptions& options) {
   const std::vector<MatVariable> variables = list_mat(bytes, where);
-  std::vector<ArrayInfo> infos;
+  Arrays all{.infos = {}, .read = [&](std::size_t i) {
+               return read_mat_variable(bytes, variables[i], where + ":" + printable(variables[i].name));
+             }};
   for (const MatVariable& variable : variables)
-    infos.push_back({variable.name, variable.kind, variable.shape, variable.is_readable});
-  const std::size_t chosen = choose_array(infos, options.array, where);
-  const std::string here = where + ":" + printable(variables[chosen].name);
-  Dataset data = make_dataset(read_mat_variable(bytes, variables[chosen], here), here);
-  if (const auto labels = find_labels(infos, chosen))
-    data.labels = integer_labels(read_mat_variable(bytes, variables[*labels], where), data.rows());
-  return data;
+    all.infos.push_back({variable.name, variable.kind, variable.shape, variable.is_readable});
+  return dataset_from_arrays(all, where, options);
 }
 
 Dataset dataset_from_text(std::string_view bytes, const std::string& where, const ReadOptions& options) {
-  const TextTable table = parse_text_table(bytes, where, parse_label_column(options.label_column));
-  Dataset data = make_dataset(table.values, ValueRange::guess, where);
-  data.labels = table.labels;
+  const TextTable table = parse_text_table(bytes, where);
+  Dataset data = make_dataset(table.values, where, options.reading, table.header);
+  if (!table.header.empty()) {
+    std::string names;
+    for (const std::string& each : table.header) names += (names.empty() ? "" : ", ") + printable(each);
+    data.remarks.insert(data.remarks.begin(), format("1 header line skipped: {}", printable(names, 200)));
+  }
+  data.remarks.insert(data.remarks.begin(), format("text {}", table.dialect));
   return data;
+}
+
+// A label column that is neither a place nor the name of anything is a mistake, not a table without labels.
+void require_labels_found(const Dataset& data, const std::string& where, const Reading& reading) {
+  require(reading.label_column == "none" || reading.label_column == "auto" || data.labels.defined(),
+          "{}: @label_column {}: there is no such column or array; give none, first, last, a number from 1, or a name "
+          "in the header",
+          where, reading.label_column);
+}
+
+Dataset parse_known(std::string_view bytes, const std::string& where, const ReadOptions& options) {
+  if (is_zip(bytes)) return dataset_from_npz(bytes, where, options);
+  if (is_npy(bytes)) return make_dataset(parse_npy(bytes, where), where, options.reading);
+  if (is_mat(bytes)) return dataset_from_mat(bytes, where, options);
+  if (is_idx(bytes)) return make_dataset(parse_idx(bytes, where), where, options.reading);
+  require(!is_png(bytes), "{}: one picture is not a data set; name the folder of PNG files instead", where);
+  const std::string other = known_other_format(bytes);
+  require(other.empty(), "{}: {}", where, other);
+  require(
+      is_text(bytes),
+      "{}: not recognised (byte 0 begins '{}'); known are IDX, NPY, NPZ, CSV, .amat, MATLAB -v7 (each also .gz) and "
+      "folders of PNG pictures",
+      where, printable(bytes, 8));
+  return dataset_from_text(bytes, where, options);
 }
 
 }  // namespace
@@ -77,28 +176,18 @@ Dataset parse_dataset(std::string_view bytes, const std::string& where, const Re
   const bool is_archive = is_zip(bytes) || is_mat(bytes);
   require(is_archive || options.array.empty(), "{}: has no named arrays, so none is called {}", where,
           printable(options.array));
-  require(is_text(bytes) || options.label_column == "none", "{}: only text tables can have a label column", where);
-  if (is_zip(bytes)) return dataset_from_npz(bytes, where, options);
-  if (is_npy(bytes)) return make_dataset(parse_npy(bytes, where), where);
-  if (is_mat(bytes)) return dataset_from_mat(bytes, where, options);
-  if (is_idx(bytes)) return make_dataset(parse_idx(bytes, where), where);
-  require(!is_png(bytes), "{}: one picture is not a data set; name the folder of PNG files instead", where);
-  require(!bytes.starts_with("MATLAB 7.3") && !bytes.starts_with("\x89HDF"),
-          "{}: a MATLAB 7.3 or HDF5 file, which is not read; save it in MATLAB with -v7", where);
-  require(
-      is_text(bytes),
-      "{}: not recognised (byte 0 begins '{}'); known are IDX, NPY, NPZ, CSV, .amat, MATLAB -v7 (each also .gz) and "
-      "folders of PNG pictures",
-      where, printable(bytes, 8));
-  return dataset_from_text(bytes, where, options);
+  Dataset data = parse_known(bytes, where, options);
+  require_labels_found(data, where, options.reading);
+  return data;
 }
 
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options) {
   Dataset data;
-  if (std::filesystem::is_directory(path)) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
     require(options.array.empty(), "{}: a folder of pictures has no array named {}", path.string(),
             printable(options.array));
-    data = make_dataset(read_png_folder(path), path.string());
+    data = make_dataset(read_png_folder(path), path.string(), options.reading);
+    require_labels_found(data, path.string(), options.reading);
   } else {
     data = parse_dataset(read_file(path), path.string(), options);
   }

@@ -8,15 +8,19 @@
 #include <string_view>
 
 #include "harmonium/data/dataset.h"
+#include "harmonium/data/reading.h"
 
 namespace harmonium {
 
 struct ReadOptions {
-  // Which array of an NPZ file or variable of a MATLAB file. Empty: the only matrix there is, or the one with an
-  // obvious name (x, data, images, train, …); labels are found beside it (y…, labels, …) where they are integers, one a
-  // row.
-  std::string array;
-  std::string label_column = "none";  // of text tables: none, first or last
+  // Which array of an NPZ file or variable of a MATLAB file. Empty: that of the part where the file has arrays for
+  // training and testing (choose_array.h); else the only matrix there is, or the one with an obvious name (x, data,
+  // images, …). Labels are found beside it (y…, labels, …) where they are integers, one a row.
+  std::string array = {};
+  // train, valid or test, or nothing (train). Where the file has no arrays for parts, all its rows are read, and
+  // Dataset::own_parts is empty: whoever asked has to divide them.
+  std::string part = {};
+  Reading reading = {};
 };
 
 // The name of the Dataset is the file's own.

@@ -1,9 +1,11 @@
 #include "harmonium/data/formats/text_table.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <vector>
+#include <limits>
+#include <optional>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
@@ -16,23 +18,15 @@ constexpr std::size_t sniffed_text_bytes = 4096;
 
 bool is_blank_in_table(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// A number as from_chars sees it, plus a leading '+', which it does not allow.
-std::from_chars_result scan_number(const char* begin, const char* end, double& value) {
-  if (end - begin > 1 && *begin == '+' && begin[1] != '-') ++begin;
-  return std::from_chars(begin, end, value);
-}
-
-bool is_one_number(std::string_view field) {
-  double value = 0;
-  const char* end = field.data() + field.size();
-  const auto result = scan_number(field.data(), end, value);
-  return result.ptr == end && result.ec != std::errc::invalid_argument;
-}
-
 std::string_view trim_blanks(std::string_view text) {
   while (!text.empty() && is_blank_in_table(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank_in_table(text.back())) text.remove_suffix(1);
   return text;
+}
+
+bool is_missing(std::string_view field) {
+  constexpr std::array<std::string_view, 9> marks{"", "NaN", "nan", "NAN", "NA", "N/A", "null", "NULL", "?"};
+  return std::ranges::find(marks, field) != marks.end();
 }
 
 // Values stay bytes (a quarter of the memory, and most data sets are pixels) until one of them does not fit.
@@ -71,141 +65,185 @@ class NumberBuffer {
   std::vector<float> floats_;
 };
 
+struct TextField {
+  std::string text;  // without quotes and blanks around it
+  bool quoted = false;
+};
+
 class TextTableParser {
  public:
-  TextTableParser(std::string_view text, const std::string& where, LabelColumn labels)
-      : text_(text), where_(where), label_column_(labels) {}
+  TextTableParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
   TextTable parse() {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // the mark some editors put before UTF-8
+    TextTable table;
     bool is_first = true;
     for (std::size_t start = 0; start < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', start), text_.size());
-      const std::string_view line = trim_blanks(text_.substr(start, end - start));
+      const std::string_view line = without_line_end(text_.substr(start, end - start));
       start = end + 1;
       ++line_;
-      if (line.empty() || line.front() == '#') continue;
+      if (trim_blanks(line).empty() || trim_blanks(line).front() == '#') continue;
       if (is_first) separator_ = find_separator(line);
-      if (!is_first || !is_header(line)) parse_row(line);
+      if (is_first && is_header(line))
+        for (TextField& field : fields_of(line)) table.header.push_back(std::move(field.text));
+      else
+        parse_row(separator_ == ' ' ? trim_blanks(line) : line);
       is_first = false;
     }
     require(rows_ > 0, "{}: no row of numbers in {} lines", where_, line_);
-    const std::int64_t label_columns = label_column_ == LabelColumn::none ? 0 : 1;
-    require(columns_ > label_columns, "{}: besides the label column there is no data", where_);
-    TextTable table{values_.table(rows_, columns_ - label_columns), {}};
-    if (label_columns != 0) {
-      const std::vector<std::int64_t> shape{rows_};
-      table.labels =
-          tensor_from_bytes({reinterpret_cast<const char*>(labels_.data()), labels_.size() * sizeof(std::int64_t)},
-                            at::kLong, shape, std::endian::native);
-    }
+    require(table.header.empty() || static_cast<std::int64_t>(table.header.size()) == columns_,
+            "{}: the header has {} fields ({}), the rows have {} (fields are {})", where_, table.header.size(),
+            printable(table.header.front()), columns_, separated_by());
+    table.values = values_.table(rows_, columns_);
+    table.dialect = separated_by();
+    if (decimal_ == ',') table.dialect += ", decimal commas";
     return table;
   }
 
  private:
+  static std::string_view without_line_end(std::string_view line) {
+    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
+  }
+
   static char find_separator(std::string_view line) {
-    for (const char candidate : {';', ','}) {
-      if (line.find(candidate) != std::string_view::npos) return candidate;
+    for (const char candidate : {';', ',', '\t'}) {
+      bool quoted = false;
+      for (const char c : line) {
+        if (c == '"') quoted = !quoted;
+        if (c == candidate && !quoted) return candidate;
+      }
     }
     return ' ';
   }
 
-  [[nodiscard]] std::size_t field_end(std::string_view line, std::size_t at) const {
-    return std::min(separator_ == ' ' ? line.find_first_of(" \t\r", at) : line.find(separator_, at), line.size());
+  [[nodiscard]] std::string separated_by() const {
+    if (separator_ == ' ') return "separated by blanks";
+    return separator_ == '\t' ? "separated by tabs" : format("separated by {}", separator_);
+  }
+
+  [[nodiscard]] bool is_separator(char c) const { return separator_ == ' ' ? is_blank_in_table(c) : c == separator_; }
+
+  // The field that begins at `at`, which moves to the separator after it or to the end.
+  [[nodiscard]] TextField next_field(std::string_view line, std::size_t& at) const {
+    const auto skip_blanks = [&] {
+      while (at < line.size() && is_blank_in_table(line[at]) && (separator_ == ' ' || line[at] != separator_)) ++at;
+    };
+    skip_blanks();
+    TextField field;
+    if (at < line.size() && line[at] == '"') {
+      field.quoted = true;
+      for (++at; at < line.size(); ++at) {
+        if (line[at] == '"' && at + 1 < line.size() && line[at + 1] == '"')
+          ++at;
+        else if (line[at] == '"')
+          break;
+        field.text += line[at];
+      }
+      require(at < line.size(), "{}: line {}: a quote that opens is not closed", where_, line_);
+      ++at;
+      field.text = trim_blanks(field.text);
+    }
+    const std::size_t start = at;
+    while (at < line.size() && !is_separator(line[at])) ++at;
+    field.text += trim_blanks(line.substr(start, at - start));
+    if (separator_ == ' ') skip_blanks();
+    return field;
+  }
+
+  [[nodiscard]] std::vector<TextField> fields_of(std::string_view line) const {
+    std::vector<TextField> fields;
+    if (separator_ == ' ') line = trim_blanks(line);
+    for (std::size_t at = 0;;) {
+      fields.push_back(next_field(line, at));
+      if (at >= line.size()) return fields;
+      if (separator_ != ' ') ++at;
+    }
+  }
+
+  // The number that a field is; nothing where it is none. `decimal` becomes '.' or ',' where the field shows it.
+  [[nodiscard]] std::optional<double> number_of(std::string_view field, char& decimal) const {
+    std::string changed;
+    if (separator_ == ';') {
+      const std::size_t comma = field.find(',');
+      if (comma != std::string_view::npos && field.find(',', comma + 1) == std::string_view::npos &&
+          field.find('.') == std::string_view::npos) {
+        changed = field;
+        changed[comma] = '.';
+        field = changed;
+        decimal = ',';
+      }
+    }
+    if (decimal != ',' && field.find('.') != std::string_view::npos) decimal = '.';
+    // from_chars does not allow a leading '+'.
+    if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
+    double value = 0;
+    const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (end != field.data() + field.size() || code == std::errc::invalid_argument) return std::nullopt;
+    if (code == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
+    return value;
   }
 
   [[nodiscard]] bool is_header(std::string_view line) const {
-    for (std::size_t at = 0; at <= line.size();) {
-      const std::size_t end = field_end(line, at);
-      if (is_one_number(trim_blanks(line.substr(at, end - at)))) return false;
-      at = end + 1;
+    bool numbers = false, text = false, quoted_text = false;
+    for (const TextField& field : fields_of(line)) {
+      char decimal = 0;
+      const bool number = number_of(field.text, decimal).has_value() && !is_missing(field.text);
+      numbers = numbers || number;
+      text = text || (!number && !is_missing(field.text));
+      quoted_text = quoted_text || (!number && field.quoted && !is_missing(field.text));
     }
-    return true;
-  }
-
-  [[noreturn]] void fail_field(std::string_view field, std::int64_t column) const {
-    if (field.empty()) fail("{}: line {}, column {}: the field is empty", where_, line_, column + 1);
-    fail("{}: line {}, column {}: '{}' is not a finite number", where_, line_, column + 1, printable(field));
+    return quoted_text || (text && !numbers);
   }
 
   void parse_row(std::string_view line) {
-    const char* at = line.data();
-    const char* const end = at + line.size();
+    std::size_t at = 0;
     std::int64_t column = 0;
-    const auto skip_blanks = [&] {
-      while (at != end && is_blank_in_table(*at)) ++at;
-    };
-    for (bool expects_field = true; expects_field; ++column) {
-      skip_blanks();
+    for (;; ++column) {
+      while (at < line.size() && line[at] == ' ') ++at;
       // A single digit is nearly every field of a binary data set, and not worth a call.
-      const bool is_digit = end - at >= 1 && *at >= '0' && *at <= '9' && (end - at == 1 || at[1] == separator_);
-      if (is_digit && label_column_ == LabelColumn::none) {
-        values_.push_byte(static_cast<std::uint8_t>(*at++ - '0'));
+      if (at < line.size() && line[at] >= '0' && line[at] <= '9' &&
+          (at + 1 == line.size() || is_separator(line[at + 1]))) {
+        values_.push_byte(static_cast<std::uint8_t>(line[at++] - '0'));
+        if (separator_ == ' ')
+          while (at < line.size() && is_blank_in_table(line[at])) ++at;
       } else {
-        at = parse_field(at, end, column);
+        const TextField field = next_field(line, at);
+        values_.push(value_of(field.text, column));
       }
-      skip_blanks();
-      if (separator_ == ' ') {
-        expects_field = at != end;
-      } else {
-        expects_field = at != end && *at == separator_;
-        if (expects_field) ++at;
-      }
+      if (at >= line.size()) break;
+      if (separator_ != ' ') ++at;
     }
-    if (at != end) fail_field(line.substr(static_cast<std::size_t>(at - line.data())), column - 1);
-    if (label_column_ == LabelColumn::last) push_label(last_value_, column - 1);
+    ++column;
     if (rows_ == 0) columns_ = column;
-    require(column == columns_, "{}: line {} has {} columns, the rows before it have {}", where_, line_, column,
-            columns_);
+    require(column == columns_, "{}: line {} has {} columns, the rows before it have {} (fields are {})", where_, line_,
+            column, columns_, separated_by());
     ++rows_;
   }
 
-  // Reads the field that begins at `at` and returns its end.
-  const char* parse_field(const char* at, const char* end, std::int64_t column) {
-    double value = 0;
-    const auto [stop, code] = scan_number(at, end, value);
-    const bool ends = stop == end || *stop == separator_ || is_blank_in_table(*stop);
-    if (code == std::errc::invalid_argument || code == std::errc::result_out_of_range || !ends ||
-        !std::isfinite(static_cast<float>(value))) {
-      const std::string_view rest(at, static_cast<std::size_t>(end - at));
-      fail_field(trim_blanks(rest.substr(0, field_end(rest, 0))), column);
-    }
-    // Whether a column is the last is known only at the end of the line, so one value is held back.
-    if (label_column_ == LabelColumn::first && column == 0) {
-      push_label(value, column);
-    } else if (label_column_ == LabelColumn::last) {
-      if (column > 0) values_.push(last_value_);
-      last_value_ = value;
-    } else {
-      values_.push(value);
-    }
-    return stop;
-  }
-
-  void push_label(double value, std::int64_t column) {
-    require(value == std::trunc(value) && std::abs(value) <= 0x1p53,
-            "{}: line {}, column {}: the label {} is not an integer", where_, line_, column + 1, value);
-    labels_.push_back(static_cast<std::int64_t>(value));
+  double value_of(const std::string& field, std::int64_t column) {
+    if (is_missing(field)) return std::numeric_limits<double>::quiet_NaN();
+    char decimal = 0;
+    const std::optional<double> value = number_of(field, decimal);
+    require(value.has_value() && std::isfinite(static_cast<float>(*value)),
+            "{}: line {}, column {}: '{}' is not a finite number (fields are {})", where_, line_, column + 1,
+            printable(field), separated_by());
+    require(decimal == 0 || decimal_ == 0 || decimal == decimal_,
+            "{}: line {}, column {}: '{}' has a decimal {}, numbers before it a decimal {}", where_, line_, column + 1,
+            printable(field), decimal == ',' ? "comma" : "point", decimal == ',' ? "point" : "comma");
+    if (decimal != 0) decimal_ = decimal;
+    return *value;
   }
 
   std::string_view text_;
   const std::string& where_;
-  LabelColumn label_column_;
-  char separator_ = ' ';
+  char separator_ = ' ', decimal_ = 0;
   std::int64_t line_ = 0, rows_ = 0, columns_ = 0;
-  double last_value_ = 0;
   NumberBuffer values_;
-  std::vector<std::int64_t> labels_;
 };
 
 }  // namespace
-
-LabelColumn parse_label_column(std::string_view name) {
-  if (name == "none") return LabelColumn::none;
-  if (name == "first") return LabelColumn::first;
-  if (name == "last") return LabelColumn::last;
-  fail("label column '{}' is unknown; choose none, first or last", printable(name));
-}
 
 bool is_text(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, sniffed_text_bytes);
@@ -215,8 +253,8 @@ bool is_text(std::string_view bytes) {
   });
 }
 
-TextTable parse_text_table(std::string_view text, const std::string& where, LabelColumn labels) {
-  return TextTableParser(text, where, labels).parse();
+TextTable parse_text_table(std::string_view text, const std::string& where) {
+  return TextTableParser(text, where).parse();
 }
 
 }  // namespace harmonium

@@ -238,6 +238,40 @@ TEST_F(Catalog, AnArrayCalledLikeAPartWinsOverTheSplit) {
   EXPECT_EQ(open_dataset(path + ":test").columns(), 4);
 }
 
+TEST_F(Catalog, AFileWithArraysForPartsHasThoseParts) {
+  const at::Tensor many = at::full({40, 3}, 200, at::kByte), few = at::full({6, 3}, 200, at::kByte);
+  const std::string path = write("keras.npz", samples::npz({{"x_test", few},
+                                                            {"y_test", at::arange(6, at::kLong)},
+                                                            {"x_train", many},
+                                                            {"y_train", at::arange(40, at::kLong)}}))
+                               .string();
+  EXPECT_EQ(open_dataset(path).rows(), 40);
+  EXPECT_EQ(open_dataset(path + ":train").rows(), 40);
+  EXPECT_EQ(open_dataset(path + ":test").rows(), 6);
+  EXPECT_EQ(open_dataset(path + ":test").labels.numel(), 6);
+  EXPECT_EQ(open_dataset(path + ":x_train:test").rows(), 4) << "a tenth of that array";
+  expect_contains(message_of<Error>([&] { (void)open_dataset(path + ":valid"); }), "has no part valid");
+  EXPECT_EQ(part_beside(path, open_dataset(path), "test"), path + ":test");
+  EXPECT_EQ(part_beside(path, open_dataset(path), "valid"), std::nullopt);
+}
+
+TEST_F(Catalog, PartsBesideTheTrainingPartOfASplitAreKnown) {
+  const std::string path = write("table.csv", numbered_csv(50)).string();
+  EXPECT_EQ(part_beside(path + ":train", open_dataset(path + ":train"), "valid"), path + ":valid");
+  EXPECT_EQ(part_beside(path, open_dataset(path), "test"), std::nullopt) << "all rows leave none for a test";
+  EXPECT_EQ(part_beside("digits", open_dataset("digits"), "test"), std::nullopt) << "a name has its own";
+}
+
+TEST_F(Catalog, OptionsOfReadingAreForFiles) {
+  expect_contains(message_of<Error>([] { (void)open_dataset("digits", {.reading = {.scale = "16"}}); }), "for files");
+}
+
+TEST_F(Catalog, MissingValuesAreRefusedUnlessTheyAreAskedFor) {
+  const std::string path = write("gaps.csv", "0,1\n1,\n").string();
+  expect_contains(message_of<Error>([&] { (void)open_dataset(path); }), "1 values are missing");
+  EXPECT_EQ(open_dataset(path, {.missing_values = true}).missing, 1);
+}
+
 TEST_F(Catalog, TooFewRowsForAPartAreRefused) {
   const std::string path = write("table.csv", numbered_csv(9)).string();
   expect_contains(message_of<Error>([&] { (void)open_dataset(path + ":valid"); }), "9 rows has no valid part");
