@@ -59,8 +59,8 @@ TEST(Judgement, TrustsBoundsThatAgreeAndBoundsThatAgreeWithinTheirNoise) {
   EXPECT_FALSE(judgement(strict).trusted);
   // A trusted one lies between the outer ends of both intervals.
   const Judgement found = judgement(sandwich(900, 900.3));
-  EXPECT_DOUBLE_EQ(*found.lower, mean_log_f - 900.35);
-  EXPECT_DOUBLE_EQ(*found.upper, mean_log_f - 899.95);
+  EXPECT_NEAR(*found.lower, mean_log_f - 900.35, 1e-9);
+  EXPECT_NEAR(*found.upper, mean_log_f - 899.95, 1e-9);
 }
 
 TEST(Judgement, WidensByWhatAnnealingOfRowsLeavesOpenAndDoubtsALargeRest) {

@@ -17,11 +17,10 @@ std::vector<BoltzmannMachine> history_of(const BoltzmannMachine& last, const Bol
   std::vector<BoltzmannMachine> result;
   for (int i = 0; i <= looks; ++i) {
     const double t = static_cast<double>(i) / looks;
-    Moments theta = t * last.parameters();
-    theta.add_(detour.parameters(), t * (1 - t));
-    BoltzmannMachine machine = last.with_parameters(theta);
-    machine.constrain_();
-    result.push_back(machine);
+    Moments theta = uniform_base(last).machine().parameters().clone().lerp_(last.parameters(), t);
+    for (const auto& [name, value] : detour.parameters().entries())
+      if (!name.ends_with(".precision")) at::Tensor(theta[name]).add_(value, t * (1 - t));
+    result.push_back(last.with_parameters(theta));
   }
   return result;
 }

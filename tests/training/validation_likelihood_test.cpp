@@ -41,7 +41,7 @@ TEST(ValidationLikelihood, IsExactWhereASideIsSmall) {
   for (int i = 0; i < 20; ++i) training.step();
   const BoltzmannMachine machine = averaged_machine(training);
   const auto found = exact.measure(machine, training.update());
-  EXPECT_NEAR(found.mean, exact_mean(machine), 1e-9);
+  EXPECT_NEAR(found.mean, exact_mean(machine), 1e-6);  // rows in another order
   EXPECT_FALSE(found.effective_samples.has_value());
   EXPECT_TRUE(exact.state().empty());
 }
