@@ -152,9 +152,9 @@ class MachineTrainee final : public Trainee {
     std::string words = format("best validation log-likelihood {:.2f} at update {} of {}; kept that model",
                                -best.error(), best.update(), updates_);
     // Noise of the estimate moves the number by a few tenths, and then nothing is lost.
-    if (constexpr double much = 0.5; last_ && *last_ < -best.error() - much)
-      words += format(". The last one overfits: {:.2f} on validation rows{}", *last_,
-                      gap_ ? format(", {:.2f} on training rows", *last_ + *gap_) : std::string());
+    if (constexpr double much = 0.5; last_ && gap_ && *last_<-best.error() - much&& * gap_> - best.error() - *last_)
+      words +=
+          format(". The last one overfits: {:.2f} on validation rows, {:.2f} on training rows", *last_, *last_ + *gap_);
     return words;
   }
 
@@ -167,6 +167,24 @@ class MachineTrainee final : public Trainee {
   std::int64_t valid_rows_ = 0, updates_ = 0;
   std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
 };
+
+// Default rates are for a hundred rows and chains and ten thousand updates. Shorter runs take longer steps, up to what
+// was good with 2000 rows and chains: 0.3 and 0.03 for fang, 0.3 for centering. MNIST, 100 hidden units, 1200 updates
+// of 100 rows, validation rows: −123 nats at 0.005, −109 at 0.015, −105 at 0.03.
+Rates usual_rates(const RunConfig& config) {
+  if (config.objective != "generative" || config.layers != "none")
+    return default_rates(config.optimizer, config.objective);
+  const std::int64_t particles = config.particles > 0 ? config.particles : config.batch;
+  const Rates rates = scaled_rates(config.optimizer, config.objective, config.batch, particles);
+  constexpr double usual_updates = 10'000, usual_rows = 100, most_natural = 6, most = 3;
+  const bool natural = config.optimizer != "sgd" && config.optimizer != "centering" && config.optimizer != "enhanced" &&
+                       config.optimizer != "diagonal";
+  const double averaged = std::sqrt(static_cast<double>(std::min(config.batch, particles)) / usual_rows);
+  const double room = std::max(1.0, (natural ? most_natural : most) / std::max(1.0, averaged));
+  const double haste =
+      std::clamp(usual_updates / static_cast<double>(std::max<std::int64_t>(1, config.updates)), 1.0, room);
+  return {.bias = rates.bias * haste, .weights = rates.weights * haste};
+}
 
 void check_keep_best(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {
   require(
@@ -264,9 +282,7 @@ void resolve_machine(RunConfig& config, RunData& data) {
   (void)find_metric(config.optimizer);  // a wrong name shows here
   if (counts) check_unit("@hidden", config.hidden, hidden_spec(config.hidden));
   if (config.rate_bias == 0 || config.rate_weights == 0) {
-    const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden)
-                               : scaled_rates(config.optimizer, config.objective, config.batch,
-                                              config.particles > 0 ? config.particles : config.batch);
+    const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden) : usual_rates(config);
     if (config.rate_bias == 0) config.rate_bias = rates.bias;
     if (config.rate_weights == 0) config.rate_weights = rates.weights;
   }
