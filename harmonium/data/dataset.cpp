@@ -1,6 +1,7 @@
 #include "harmonium/data/dataset.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "harmonium/core/error.h"
 
@@ -128,9 +129,10 @@ double mean_length(const Dataset& counts) { return counts.column_means().sum().i
 
 void require_known_meaning(const Dataset& data) {
   if (!data.whole_numbers) return;
-  double least = 0, largest = 0;
+  double least = std::numeric_limits<double>::infinity(), largest = -least;
   for_each_chunk(data, [&](std::int64_t, const at::Tensor& chunk) {
-    const at::Tensor known = chunk.nan_to_num(0);
+    const at::Tensor known = chunk.masked_select(chunk.isnan().logical_not_());
+    if (known.numel() == 0) return;
     least = std::min(least, known.min().item<double>());
     largest = std::max(largest, known.max().item<double>());
   });
@@ -138,7 +140,7 @@ void require_known_meaning(const Dataset& data) {
       "{}: whole numbers {} … {} may be gray values, counts, categories or measurements, and a wrong guess would give a "
       "wrong model. Say which: @scale {} for gray values (divided by that; also @scale max), @visible softmax:{} for "
       "categories, @visible counts for word counts, @visible gaussian for measurements",
-      data.name, least, largest, largest > 16 ? 255 : largest, largest + 1);
+      data.name, least, largest, largest > 16 ? 255 : largest, least >= 1 ? largest : largest + 1);
 }
 
 void require_all_values(const Dataset& data, const std::string& who) {

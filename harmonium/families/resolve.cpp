@@ -255,8 +255,8 @@ void resolve(RunConfig& config, RunData& data) {
   if (make_unit(config.visible)->support() == Unit::Support::bits) require_known_meaning(data.train);
   if (!family.binarizes && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
-  family.resolve(config, data);
   check_missing(config, family, data);
+  family.resolve(config, data);
   check_numbers(config);
   if (config.track != "none" && config.snapshots == "none") config.snapshots = "log";
   if (config.particles == 0) config.particles = config.batch;

@@ -23,10 +23,10 @@ BoltzmannMachine tiny_machine() {
 }
 
 Dataset table_with_gaps() {
-  Dataset data{
-      .name = "gaps",
-      .values =
-          at::tensor({1.F, missing_value, missing_value, 0.F, 0.F, 1.F, missing_value, 1.F, 1.F, 1.F, 0.F, 0.F, missing_value, missing_value, missing_value, 1.F}).view({4, 4})};
+  Dataset data{.name = "gaps",
+               .values = at::tensor({1.F, missing_value, missing_value, 0.F, 0.F, 1.F, missing_value, 1.F, 1.F, 1.F,
+                                     0.F, 0.F, missing_value, missing_value, missing_value, 1.F})
+                             .view({4, 4})};
   data.missing = 6;
   return data;
 }

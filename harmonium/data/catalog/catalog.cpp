@@ -40,7 +40,7 @@ std::pair<std::string, std::string> split_at_colon(const std::string& spec) {
   return {spec.substr(0, colon), spec.substr(colon + 1)};
 }
 
-std::string join(const std::vector<std::string>& words) {
+std::string listed(const std::vector<std::string>& words) {
   std::string line;
   for (const auto& word : words) line += (line.empty() ? "" : ", ") + word;
   return line;
@@ -60,7 +60,7 @@ Dataset open_named(const CatalogEntry& entry, const std::string& part, const Cat
   if (std::ranges::find(entry.parts, part, &CatalogPart::name) == entry.parts.end()) {
     std::vector<std::string> names;
     for (const auto& known : entry.parts) names.push_back(known.name);
-    fail("{} has no part '{}'; it has {}", entry.name, part, join(names));
+    fail("{} has no part '{}'; it has {}", entry.name, part, listed(names));
   }
   if (entry.name == "digits") return part == "all" ? digits() : choose_part(digits_split(), part);
   if (const auto set = std::ranges::find(file_sets(), entry.name, &FileSet::name); set != file_sets().end())
@@ -109,7 +109,7 @@ Dataset open_path(const PathSpec& spec, const CatalogOptions& options) {
   // Paths are compared without their suffix, names as well.
   const std::string nearest = nearest_name(split_at_colon(spec).first, names);
   fail("there is no data set and no file called '{}'{}; data sets: {}", spec,
-       nearest.empty() ? "" : format(" (did you mean {}?)", nearest), join(names));
+       nearest.empty() ? "" : format(" (did you mean {}?)", nearest), listed(names));
 }
 
 Dataset limited(const Dataset& data, std::int64_t limit) {

@@ -92,9 +92,9 @@ class TextTableParser {
       is_first = false;
     }
     require(rows_ > 0, "{}: no row of numbers in {} lines", where_, line_);
-    require(table.header.empty() || static_cast<std::int64_t>(table.header.size()) == columns_,
-            "{}: the header has {} fields ({}), the rows have {} (fields are {})", where_, table.header.size(),
-            printable(table.header.front()), columns_, separated_by());
+    if (!table.header.empty() && static_cast<std::int64_t>(table.header.size()) != columns_)
+      fail("{}: the header has {} fields ({}, …), the rows have {} (fields are {})", where_, table.header.size(),
+           printable(table.header.front()), columns_, separated_by());
     table.values = values_.table(rows_, columns_);
     table.dialect = separated_by();
     if (decimal_ == ',') table.dialect += ", decimal commas";
