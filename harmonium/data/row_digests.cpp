@@ -57,6 +57,7 @@ RowDigests digest_rows(const Dataset& data, std::int64_t most) {
 }
 
 bool RowsSeen::trained_on() const {
+  if (certain) return true;
   const auto all = static_cast<double>(rows), found = static_cast<double>(seen);
   const double spread = std::sqrt(expected * (1 - expected / std::max(all, 1.0)));
   return found - expected > 0.5 * (all - expected) && found - expected > 4 * spread;

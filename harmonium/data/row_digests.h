@@ -13,6 +13,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harmonium/data/dataset.h"
@@ -28,6 +29,7 @@ struct RowDigests {
   std::int64_t rows = 0, once = 0;  // of the data; of those, how many equal no other
   bool whole = true;                // else `hashes` are the smallest only
   at::Tensor hashes;                // int64 (the bits of unsigned numbers), distinct, sorted as unsigned
+  std::string source = {};          // what the data are called, where somebody noted it
 };
 [[nodiscard]] RowDigests digest_rows(const Dataset& data, std::int64_t most = most_row_digests);
 
@@ -35,8 +37,10 @@ struct RowsSeen {
   std::int64_t rows = 0, seen = 0;  // of the data that are judged by; of those, how many equal a training row
   bool estimated = false;           // `seen` is scaled up from the rows that the sketch can tell
   double expected = 0;              // how many would if they were fresh
+  bool certain = false;             // they are a part of the very file that was learnt as a whole
 
-  // More than half of the rows that fresh data would not share, and four standard deviations more than fresh data have.
+  // Certain; or more than half of the rows that fresh data would not share, and four standard deviations more than
+  // fresh data have.
   [[nodiscard]] bool trained_on() const;
 };
 [[nodiscard]] RowsSeen find_seen_rows(const RowDigests& trained, const Dataset& data);

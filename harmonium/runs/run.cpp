@@ -79,7 +79,7 @@ RunResult run_stages(const RunFolder& folder, const Stages& stages, const RunCon
   }
   all.updates = all.total;
   // The last stage may have kept an earlier model than its last.
-  all.kept = all.total - stages.updates + open_model(folder / stages.place(stages.count - 1))->info().updates();
+  all.kept = all.total - stages.updates + open_model(folder.path() / stages.place(stages.count - 1))->info().updates();
   all.finished = true;
   return all;
 }

@@ -9,10 +9,10 @@ namespace harmonium {
 void write_trained_rows(const RunFolder& folder, const Dataset& train) {
   const RowDigests digests = digest_rows(train);
   const at::Tensor counts = at::tensor({digests.rows, digests.once, std::int64_t{digests.whole ? 1 : 0}}, at::kLong);
-  write_file_atomically(
-      folder.trained_rows(),
-      encode_safetensors({.tensors = {{"hashes", digests.hashes}, {"rows_once_whole", counts}},
-                          .metadata = {{"format", "harmonium-trained-rows/1"}, {"data", train.name}}}));
+  write_file_atomically(folder.trained_rows(),
+                        encode_safetensors({.tensors = {{"hashes", digests.hashes}, {"rows_once_whole", counts}},
+                                            .metadata = {{"format", "harmonium-trained-rows/1"},
+                                                         {"data", std::filesystem::absolute(train.name).string()}}}));
 }
 
 std::optional<RowDigests> read_trained_rows(const RunFolder& folder) {
@@ -28,7 +28,12 @@ std::optional<RowDigests> read_trained_rows(const RunFolder& folder) {
               counts.scalar_type() == at::kLong && counts.numel() == 3,
           "{}: not a file of trained rows; remove it to go on without", path.string());
   const auto* numbers = counts.data_ptr<std::int64_t>();
-  return RowDigests{.rows = numbers[0], .once = numbers[1], .whole = numbers[2] != 0, .hashes = hashes};
+  const auto source = file.metadata.find("data");
+  return RowDigests{.rows = numbers[0],
+                    .once = numbers[1],
+                    .whole = numbers[2] != 0,
+                    .hashes = hashes,
+                    .source = source == file.metadata.end() ? "" : source->second};
 }
 
 }  // namespace harmonium

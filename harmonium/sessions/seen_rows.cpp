@@ -21,13 +21,29 @@ bool is_called_test(const std::string& spec) {
   return word.find("test") != std::string::npos || word.find("val") != std::string::npos;
 }
 
+// Whether data are the test or validation part of the split of a file that was learnt as a whole: then they were
+// trained on even if rows repeat so much that digests could not tell. The sizes of the parts show that it was all of
+// it.
+bool is_part_of(const Dataset& data, const RowDigests& trained) {
+  const std::size_t colon = data.name.rfind(':');
+  if (colon == std::string::npos || is_named(data.name) || !data.own_parts.empty()) return false;
+  const SplitSizes sizes = path_split_sizes(trained.rows);
+  const std::string part = data.name.substr(colon + 1), whole = data.name.substr(0, colon);
+  return std::filesystem::absolute(whole).string() == trained.source &&
+         ((part == "test" && data.rows() == sizes.test) || (part == "valid" && data.rows() == sizes.valid));
+}
+
 }  // namespace
 
 std::optional<RowsSeen> rows_trained_on(const std::string& path, const Dataset& data) {
   namespace fs = std::filesystem;
   const fs::path place = fs::absolute(path);
   for (const fs::path& folder : {place, place.parent_path(), place.parent_path().parent_path()})
-    if (const auto trained = read_trained_rows(folder)) return find_seen_rows(*trained, data);
+    if (const auto trained = read_trained_rows(folder)) {
+      RowsSeen seen = find_seen_rows(*trained, data);
+      seen.certain = is_part_of(data, *trained) && seen.seen == seen.rows;
+      return seen;
+    }
   return std::nullopt;
 }
 

@@ -53,14 +53,14 @@ TEST(RowDigests, FindEveryTrainedRowAndNoOther) {
 }
 
 TEST(RowDigests, ExpectRepeatedRowsInFreshDataAndTellThemFromTrainedOnes) {
-  // 2^8 patterns in 600 rows: most rows of fresh data were seen before.
-  const Split parts = split(coins(800, 8, 1), {.train = 600, .valid = 0, .test = 200}, Key(2));
+  // 2^9 patterns in 800 rows: most rows of fresh data were seen before.
+  const Split parts = split(coins(1200, 9, 1), {.train = 800, .valid = 0, .test = 400}, Key(2));
   const RowsSeen fresh = find_seen_rows(digest_rows(parts.train), parts.test);
-  EXPECT_GT(fresh.seen, 150);
-  EXPECT_NEAR(fresh.expected, static_cast<double>(fresh.seen), 20);
+  EXPECT_GT(fresh.seen, 250);
+  EXPECT_NEAR(fresh.expected, static_cast<double>(fresh.seen), 32) << "four standard deviations of either are 40";
   EXPECT_FALSE(fresh.trained_on());
-  const RowsSeen contaminated = find_seen_rows(digest_rows(coins(800, 8, 1)), parts.test);
-  EXPECT_EQ(contaminated.seen, 200);
+  const RowsSeen contaminated = find_seen_rows(digest_rows(coins(1200, 9, 1)), parts.test);
+  EXPECT_EQ(contaminated.seen, 400);
   EXPECT_TRUE(contaminated.trained_on());
   // A handful of rows proves nothing.
   EXPECT_FALSE(find_seen_rows(digest_rows(coins(2, 3, 3)), coins(2, 3, 3)).trained_on());

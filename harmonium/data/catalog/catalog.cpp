@@ -94,7 +94,7 @@ std::optional<PathSpec> find_path(const std::string& spec) {
 Dataset open_path(const PathSpec& spec, const CatalogOptions& options) {
   const Dataset data = read_dataset(spec.path, {.array = spec.array, .part = spec.part, .reading = options.reading});
   if (spec.part.empty() || !data.own_parts.empty()) return data;
-  const SplitSizes sizes = split_sizes(data.rows(), path_valid_share, path_test_share);
+  const SplitSizes sizes = path_split_sizes(data.rows());
   Dataset part = choose_part(split(data, sizes, Key(path_split_seed)), spec.part);
   require(part.rows() > 0, "{}: a table of {} rows has no {} part; 10 rows are needed", spec.path.string(), data.rows(),
           spec.part);
@@ -154,6 +154,8 @@ Dataset open_dataset(const std::string& spec, const CatalogOptions& options) {
   return binarize(limited(data, options.limit), options.binarization,
                   Key(options.seed).fold_in(part_stream(part)).bits());
 }
+
+SplitSizes path_split_sizes(std::int64_t rows) { return split_sizes(rows, path_valid_share, path_test_share); }
 
 bool is_named(const std::string& spec) { return find_entry(list_datasets(), split_at_colon(spec).first) != nullptr; }
 

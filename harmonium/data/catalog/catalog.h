@@ -20,6 +20,7 @@
 
 #include "harmonium/data/dataset.h"
 #include "harmonium/data/reading.h"
+#include "harmonium/data/split.h"
 
 namespace harmonium {
 
@@ -39,6 +40,9 @@ struct CatalogOptions {
 
 // Throws Error for a spec that names nothing, data that are not there, and bad files.
 [[nodiscard]] Dataset open_dataset(const std::string& spec, const CatalogOptions& options = {});
+
+// How many rows of a file without parts of its own are its train, valid and test parts.
+[[nodiscard]] SplitSizes path_split_sizes(std::int64_t rows);
 
 // Whether a spec names a set of the catalog, and not a file; whether that set is generated.
 [[nodiscard]] bool is_named(const std::string& spec);
