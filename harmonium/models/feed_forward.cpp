@@ -31,9 +31,10 @@ FeedForward::FeedForward(std::vector<DenseLayer> layers, std::optional<std::size
     const DenseLayer& layer = layers_[i];
     require(layer.inputs >= 1 && layer.outputs >= 1, "layer {} of a feed-forward net maps {} values to {}", i + 1,
             layer.inputs, layer.outputs);
-    require(i == 0 || layer.inputs == layers_[i - 1].outputs,
-            "layer {} of a feed-forward net takes {} values, and layer {} gives {}", i + 1, layer.inputs, i,
-            layers_[i - 1].outputs);
+    if (i > 0)
+      require(layer.inputs == layers_[i - 1].outputs,
+              "layer {} of a feed-forward net takes {} values, and layer {} gives {}", i + 1, layer.inputs, i,
+              layers_[i - 1].outputs);
     parameters_.insert(weights_name(i), at::zeros({layer.inputs, layer.outputs}, type));
     parameters_.insert(bias_name(i), at::zeros({layer.outputs}, type));
   }

@@ -371,7 +371,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.history_ = []
         self._n_features_out = self.model_.hidden_width
         self._after_load()
-        if not recall(self, model.notes):
+        if not recall(self, model.notes, path):
             recall_structure(self, model)
             if os.path.isdir(path):
                 recall_run(self, path)

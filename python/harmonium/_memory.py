@@ -58,11 +58,18 @@ def notes_of(estimator):
     return notes
 
 
-def recall(estimator, notes):
+def recall(estimator, notes, where):
     """Gives a loaded estimator back what notes_of has kept; says False where nothing was."""
     if _NOTE not in notes:
         return False
-    known = json.loads(notes[_NOTE])
+    try:
+        _recall(estimator, notes, json.loads(notes[_NOTE]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{where}: what the file says of its estimator is damaged ({error})") from None
+    return True
+
+
+def _recall(estimator, notes, known):
     allowed = estimator.get_params(deep=False)
     estimator.set_params(**{name: _tuples(value) for name, value in known["parameters"].items() if name in allowed})
     estimator.gray_bytes_ = known.get("gray_bytes")
@@ -71,8 +78,10 @@ def recall(estimator, notes):
     if "feature_names" in known:
         estimator.feature_names_in_ = np.array(known["feature_names"], dtype=object)
     if _CLASSES in notes:
-        estimator.classes_ = np.array(json.loads(notes[_CLASSES]), dtype=np.dtype(known["classes_type"]))
-    return True
+        classes = np.array(json.loads(notes[_CLASSES]), dtype=np.dtype(known["classes_type"]))
+        if classes.shape != (estimator.model_.classes,):
+            raise ValueError(f"{len(classes)} classes for a label of {estimator.model_.classes}")
+        estimator.classes_ = classes
 
 
 def recall_structure(estimator, model):

@@ -25,7 +25,6 @@ def test_a_saved_classifier_keeps_its_labels(bits, names, tmp_path):
 
 
 def test_labels_that_no_file_can_hold_are_refused(bits, tmp_path):
-    labels = np.array([(1,), (2,)], dtype=object)
     model = fitted_classifier(bits, (bits[:, 0] > 0).astype(int))
     model.classes_ = np.empty(2, dtype=object)
     model.classes_[:] = [b"a", b"b"]
@@ -92,3 +91,11 @@ def test_the_tool_shows_classes_and_not_our_notes(bits, tool, tmp_path):
     fitted_classifier(bits, np.where(bits[:, 0] > 0, "yes", "no")).save(tmp_path / "model.safetensors")
     shown = tool("models", "show", tmp_path / "model.safetensors")
     assert '["no", "yes"]' in shown and "parameters\":" not in shown
+
+
+@pytest.mark.parametrize("note", ["", "[]", "{}", '{"parameters": 3}', '{"parameters": {}, "classes_type": "O O"}'])
+def test_damaged_notes_are_refused_with_the_file(bits, note, tmp_path):
+    model = fitted_classifier(bits, (bits[:, 0] > 0).astype(int))
+    model.model_.save(str(tmp_path / "model.safetensors"), {"python": note, "classes": "[0, 1]"})
+    with pytest.raises(ValueError, match="model.safetensors.*damaged"):
+        harmonium.load(tmp_path / "model.safetensors")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "harmonium/core/error.h"
@@ -94,6 +95,40 @@ TEST_F(Annealing, KilledBetweenSavesGoesOnFromTheLast) {
                Killed);
   ASSERT_FALSE(journal.kept.empty());
   EXPECT_TRUE(at::equal(walk(Way::up, {.chains_at_once = at_once, .seed = 93, .journal = &journal}), whole));
+}
+
+TEST_F(Annealing, WhoseKeptWorkIsDamagedBeginsAnew) {
+  const AnnealingOptions plain{.chains_at_once = at_once, .seed = 96};
+  const at::Tensor whole = walk(Way::up, plain);
+  const NamedTensors good = {{"step", at::scalar_tensor(4, at::kLong)},
+                             {"log_weights", at::zeros({at_once}, at::kDouble)},
+                             {"layer0", at::zeros({at_once, 9}, at::kDouble)},
+                             {"layer1", at::zeros({at_once, 6}, at::kDouble)}};
+  const auto walk_from = [&](const NamedTensors& kept) {
+    MemoryJournal journal;
+    journal.kept["ais-0"] = kept;
+    AnnealingOptions options = plain;
+    options.journal = &journal;
+    return walk(Way::up, options);
+  };
+  ASSERT_FALSE(at::equal(walk_from(good), whole)) << "kept work is not looked at";
+  const std::vector<std::pair<std::string, at::Tensor>> damages = {{"step", at::scalar_tensor(-1, at::kLong)},
+                                                                   {"step", at::scalar_tensor(13, at::kLong)},
+                                                                   {"step", at::zeros({2}, at::kLong)},
+                                                                   {"step", at::scalar_tensor(0.5)},
+                                                                   {"log_weights", at::zeros({2}, at::kDouble)},
+                                                                   {"log_weights", at::zeros({at_once}, at::kLong)},
+                                                                   {"layer0", at::zeros({at_once, 8}, at::kDouble)},
+                                                                   {"layer0", at::full({at_once, 9}, NAN, at::kDouble)},
+                                                                   {"layer1", at::zeros({at_once, 6, 1}, at::kDouble)}};
+  for (const auto& [name, damaged] : damages) {
+    if (name.starts_with("layer") && name != format("layer{}", path.kept().front())) continue;
+    NamedTensors kept = good;
+    for (auto& [key, value] : kept)
+      if (key == name) value = damaged;
+    EXPECT_TRUE(at::equal(walk_from(kept), whole)) << name << " of shape " << damaged.sizes();
+  }
+  EXPECT_TRUE(at::equal(walk_from({}), whole));
 }
 
 TEST_F(Annealing, IsObservedAfterEveryStepOfEveryGroup) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harmonium/core/error.h"
 #include "harmonium/inference/data_moments.h"
 #include "harmonium/training/objectives/phase_statistics.h"
 
@@ -100,6 +101,12 @@ NamedTensors Contrastive::state() const {
 void Contrastive::restore(const NamedTensors& saved) {
   sparsity_.restore(under_prefix("sparsity/", saved));
   phase_->restore(under_prefix("negative_phase/", saved));
+  // Kernels trust shapes, and a checkpoint may be of another machine.
+  const std::vector<at::Tensor>& chains = phase_->particles().layers;
+  for (std::size_t layer = 0; layer < chains.size(); ++layer)
+    require(layer < machine_.layers().size() && chains[layer].dim() == 2 && chains[layer].is_floating_point() &&
+                chains[layer].size(1) == machine_.unit(layer).width() && chains[layer].size(0) == chains[0].size(0),
+            "the chains of layer {} do not have the shape of its units", layer + 1);
   if (posterior_) posterior_->restore(under_prefix("posterior/", saved));
   if (completions_) completions_->restore(find_tensor(saved, "completions", "drawn values of missing ones"));
   if (device_ != nullptr) device_->forget();
