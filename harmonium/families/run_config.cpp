@@ -9,6 +9,18 @@
 
 namespace harmonium {
 
+namespace {
+
+// "pcd (persistent contrastive divergence: …), fpcd (…)".
+template <class Table>
+std::string with_help(const Table& table) {
+  std::string text;
+  for (const auto& each : table) text += format("{}{} ({})", text.empty() ? "" : ", ", each.name, each.help);
+  return text;
+}
+
+}  // namespace
+
 MetricOptions metric_options(const RunConfig& config) {
   return {.damping = config.damping,
           .centered_damping = config.damping_of == "centered",
@@ -59,18 +71,13 @@ const char* visible_help() {
 }
 
 const char* objective_help() {
-  static const std::string text = [] {
-    std::string all;
-    for (const ObjectiveType& each : objectives())
-      all += format("{}{} ({})", all.empty() ? "" : ", ", each.name, each.help);
-    return "what to maximize: " + all;
-  }();
+  static const std::string text = "what to maximize: " + with_help(objectives());
   return text.c_str();
 }
 
 const char* gradient_help() {
   static const std::string text =
-      format("negative phase: {}; auto: pcd, or cd for word counts", names_of(negative_phases()));
+      format("negative phase: {}; auto: pcd, or cd for word counts", with_help(negative_phases()));
   return text.c_str();
 }
 
