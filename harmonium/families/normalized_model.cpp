@@ -8,7 +8,8 @@ namespace harmonium {
 
 std::string NormalizedModel::encode_file() const {
   TensorFile file;
-  for (const auto& [name, value] : parameters().entries())
+  const Moments values = parameters();  // kept while it is walked through
+  for (const auto& [name, value] : values.entries())
     file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
   set_header(file, {.kind = info_.family, .structure = structure(), .image = info_.image, .notes = info_.notes});
   return encode_safetensors(file);
