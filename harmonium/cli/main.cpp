@@ -122,7 +122,10 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "harmonium: {}\n", as_flags(failure.marked()));
     return 1;
   } catch (const std::system_error& error) {  // standard output, or a lock or thread of the system
-    fmt::print(stderr, "harmonium: {}\n", error.what());
+    if (std::ferror(stdout) != 0)
+      fmt::print(stderr, "harmonium: cannot write to standard output: {}\n", error.code().message());
+    else
+      fmt::print(stderr, "harmonium: {}\n", error.what());
     return 1;
   } catch (const std::exception& error) {
     if (const std::optional<std::string> shortage = memory_failure(error)) {
@@ -143,6 +146,7 @@ int main(int argc, char** argv) {
   // What is printed waits in a buffer: only now it shows whether it could be written.
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  if (code != 0) return code;  // which was explained
   fmt::print(stderr, "harmonium: cannot write to standard output: {}\n", std::strerror(errno));
-  return code == 0 ? 1 : code;
+  return 1;
 }

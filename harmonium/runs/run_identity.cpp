@@ -18,8 +18,8 @@ namespace {
 
 // Lines that do not shape the model: data are told by their digest wherever they lie, a run may move to another device,
 // and the rest says how often something is looked at or saved.
-constexpr std::array shapeless = {"data",  "valid",        "device",     "checkpoint_every", "checkpoint_minutes",
-                                  "track", "track_chains", "track_betas"};
+constexpr std::array shapeless = {"data",      "valid", "device",       "checkpoint_every", "checkpoint_minutes",
+                                  "snapshots", "track", "track_chains", "track_betas"};
 
 // Lines "name = value" by name.
 std::map<std::string, std::string> config_lines(const std::string& text) {

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "harmonium/core/error.h"
 #include "harmonium/runs/open_run.h"
@@ -22,7 +24,7 @@ nlohmann::ordered_json with_standing(nlohmann::ordered_json answer, const Model&
 }
 
 int record_or_say(const std::function<void()>& record) {
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
   const auto say = [](const std::string& why) {
     fmt::print(stderr, "harmonium: the answer is printed, but it could not be recorded: {}\n", as_flags(why));
     return 1;

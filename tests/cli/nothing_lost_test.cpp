@@ -33,6 +33,13 @@ class NothingLost : public Tool {
     command.command = {"/bin/sh", "-c", std::string("exec ") + HARMONIUM_BINARY + " " + arguments + " > /dev/full"};
     return run(command);
   }
+  // As `refuses`, while another process writes into the folder.
+  void refuses_now(const Arguments& arguments, const std::vector<std::string>& parts) const {
+    const Outcome outcome = harmonium(arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    for (const std::string& part : parts)
+      EXPECT_TRUE(holds(outcome.err, part)) << part << " is not in: " << outcome.err;
+  }
   void write_table(const std::string& name, int rows, int step) const {
     std::string text;
     for (int row = 0; row < rows; ++row)
@@ -73,9 +80,9 @@ TEST_F(NothingLost, ARunThatIsAliveCannotBeTrainedByASecondProcess) {
   succeed(small_run("whole"));
   const Outcome first = meanwhile(small_run("run"), 24, [&](pid_t child) {
     const std::string who = "process " + std::to_string(child);
-    refuses({"resume", "run"}, {"run", who, "kill"});
-    refuses(small_run("run"), {"run", who});
-    refuses(small_run("run", {"--overwrite"}), {"run", who});
+    refuses_now({"resume", "run"}, {"run", who, "kill"});
+    refuses_now(small_run("run"), {"run", who});
+    refuses_now(small_run("run", {"--overwrite"}), {"run", who});
     // Others may look meanwhile, and leave its unfinished files alone.
     succeed({"sample", "run", "--sweeps", "1"});
     EXPECT_TRUE(holds(succeed({"evaluate", "run", "--method", "exact"}).err, "unfinished: update "));
@@ -87,7 +94,7 @@ TEST_F(NothingLost, ARunThatIsAliveCannotBeTrainedByASecondProcess) {
 
 TEST_F(NothingLost, ALayerOfALiveRunCannotBeTrainedByASecondProcess) {
   const Outcome first = meanwhile(small_run("run", {"--model", "dbn", "--layers", "6,5"}), 24, [&](pid_t child) {
-    refuses({"resume", "run/layer-1"}, {"run/layer-1", "process " + std::to_string(child)});
+    refuses_now({"resume", "run/layer-1"}, {"run/layer-1", "process " + std::to_string(child)});
   });
   EXPECT_EQ(first.code, 0) << first.err;
 }
@@ -145,14 +152,17 @@ TEST_F(NothingLost, AnotherNumberOfThreadsIsWarnedOf) {
 
 TEST_F(NothingLost, AnAnswerThatCannotBeRecordedIsPrintedAndTheExitCodeTells) {
   succeed(small_run("run", {"--model", "classification_rbm"}));
-  fs::create_directories(folder / "run/evaluations.jsonl/in the way");
-  fs::create_directories(folder / "run/classifications.jsonl/in the way");
+  const auto limited = [&](const Arguments& arguments) {
+    Process command = process(arguments);
+    command.largest_file = 20;  // bytes: no record fits
+    return run(command);
+  };
   for (const Arguments& flags : {Arguments{}, Arguments{"--json"}}) {
-    const Outcome judged = harmonium(Arguments{"evaluate", "run", "--method", "ais", "--betas", "10"} + flags);
+    const Outcome judged = limited(Arguments{"evaluate", "run", "--method", "ais", "--betas", "10"} + flags);
     EXPECT_EQ(judged.code, 1);
     EXPECT_TRUE(holds(judged.out, flags.empty() ? "log Z" : "\"log_z\"")) << judged.out;
     EXPECT_TRUE(holds(judged.err, "could not be recorded") && holds(judged.err, "evaluations.jsonl")) << judged.err;
-    const Outcome classified = harmonium(Arguments{"classify", "run"} + flags);
+    const Outcome classified = limited(Arguments{"classify", "run"} + flags);
     EXPECT_EQ(classified.code, 1);
     EXPECT_TRUE(holds(classified.out, "error")) << classified.out;
     EXPECT_TRUE(holds(classified.err, "classifications.jsonl")) << classified.err;
@@ -181,12 +191,13 @@ TEST_F(NothingLost, AFailedWriteToStandardOutputIsAnError) {
 
 TEST_F(NothingLost, ATrackedRunWhoseJudgementCannotBeWrittenTellsByItsExitCode) {
   const Arguments train = small_run("run", {"--track", "exact", "--snapshots", "10,42"});
-  const Outcome first =
-      meanwhile(train, 0, [&](pid_t) { fs::create_directories(folder / "run/evaluations.jsonl/in the way"); });
+  // In the way of the temporary file that the answers would be written to.
+  const Outcome first = meanwhile(train, 0, [&](pid_t child) {
+    fs::create_directories(folder / "run" / ("evaluations.jsonl." + std::to_string(child) + ".tmp"));
+  });
   EXPECT_EQ(first.code, 1) << first.err;
   EXPECT_TRUE(holds(first.err, "could not be judged") && holds(first.err, "harmonium resume run")) << first.err;
   EXPECT_TRUE(fs::exists(folder / "run/model.safetensors")) << "the model itself is well";
-  fs::remove_all(folder / "run/evaluations.jsonl");
   succeed({"resume", "run"});
   EXPECT_EQ(evaluations("run").size(), 3U);
 }

@@ -102,6 +102,7 @@ inline Outcome run(const Process& process) {
   if (child == 0) {
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(err[1], STDERR_FILENO);
+    ::signal(SIGHUP, SIG_DFL);  // a test that is run under nohup would hand down its deafness
     if (process.largest_file) {
       ::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{*process.largest_file, *process.largest_file};
