@@ -72,7 +72,7 @@ TEST(ClassificationResult, IsRecordedOncePerQuestionAndReadBackWhole) {
   EXPECT_EQ(all[0].data, "digits:valid");
   EXPECT_EQ(to_json(all[1]), to_json(first));
   folder.write("classifications.jsonl", "{\"model\": 1}\n");
-  EXPECT_THROW((void)read_classifications(folder.path()), Error);
+  EXPECT_TRUE(read_classifications(folder.path()).empty()) << "a damaged line costs no more than itself";
 }
 
 }  // namespace

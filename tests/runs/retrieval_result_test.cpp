@@ -1,6 +1,7 @@
 #include "harmonium/runs/retrieval_result.h"
 
 #include <nlohmann/json.hpp>
+#include "harmonium/runs/damaged_records.h"
 
 #include "tests/files/support.h"
 
@@ -41,9 +42,11 @@ TEST(RetrievalResults, SayWhatIsWrongWithAFile) {
   RetrievalResult uneven = sample_retrieval("corpus:test", 0.5);
   uneven.curves[1].points.pop_back();
   folder.write("retrievals.jsonl", to_json(sample_retrieval("a", 1)).dump() + "\n" + to_json(uneven).dump() + "\n");
-  expect_error([&] { (void)read_retrievals(folder.path()); }, {"line 2", "LSA", "1 points"});
-  folder.write("retrievals.jsonl", "{}\n");
-  expect_error([&] { (void)read_retrievals(folder.path()); }, {"line 1", "retrieve"});
+  EXPECT_EQ(read_retrievals(folder.path()).size(), 1U);
+  const std::vector<std::string> told = damaged_records(folder.path());
+  ASSERT_EQ(told.size(), 1U);
+  for (const char* part : {"retrievals.jsonl", "line 2", "LSA", "1 points"})
+    EXPECT_NE(told[0].find(part), std::string::npos) << told[0];
 }
 
 }  // namespace
