@@ -63,7 +63,9 @@ void ConfigFlags::declare(CLI::App& command, const std::string& name) {
     const std::string text = std::string_view(option_name) == "model" ? models_help() : as_flags(help);
     CLI::Option* option = nullptr;
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
-      if (field == "no") option = command.add_flag(flag(option_name) + "{yes}", field, text);
+      if (field == "no")
+        option = command.add_flag_function(
+            flag(option_name), [&field](std::int64_t times) { field = times > 0 ? "yes" : "no"; }, text);
     if (option == nullptr) option = command.add_option(flag(option_name), field, text)->capture_default_str();
     if constexpr (std::is_unsigned_v<std::decay_t<decltype(field)>>) option->check(not_negative());
     if (!own) option->group("");

@@ -12,7 +12,11 @@ void declare_reading(CLI::App& command, Reading& reading) {
   add("--scale", reading.scale,
       "what values are divided by: a number, max, none; auto: as in training, or 255 where they look like gray values");
   add("--shape", reading.shape, "pictures: HEIGHTxWIDTH, such as 28x20; auto: by the array, or squares");
-  command.add_flag("--transpose{yes}", reading.transpose, "a case is a column of the file, not a row")->group("Files");
+  command
+      .add_flag_function(
+          "--transpose", [&reading](std::int64_t times) { reading.transpose = times > 0 ? "yes" : "no"; },
+          "a case is a column of the file, not a row")
+      ->group("Files");
   add("--first-label", reading.first_label, "number of the first class: 0, 1; auto: 1 if the least label is 1");
   add("--first-category", reading.first_category,
       "softmax units from whole numbers: the first category is 0, 1; auto: 1 if the largest is K");
