@@ -9,8 +9,7 @@ namespace harmonium {
 std::string NormalizedModel::encode_file() const {
   TensorFile file;
   const Moments values = parameters();  // kept while it is walked through
-  for (const auto& [name, value] : values.entries())
-    file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+  for (const auto& [name, value] : values.entries()) file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
   set_header(file, {.kind = info_.family, .structure = structure(), .image = info_.image, .notes = info_.notes});
   return encode_safetensors(file);
 }
