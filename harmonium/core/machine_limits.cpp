@@ -63,8 +63,9 @@ ControlGroup read_control_group(const fs::path& root, std::string_view membershi
       visit_groups(root, group, [&](const fs::path& folder) {
         take_less(limits.memory, limit_in(text_of(folder / "memory.max")));
         const std::string quota = text_of(folder / "cpu.max");  // "150000 100000"
-        const std::optional<std::int64_t> used = limit_in(quota), period = limit_in(std::string_view(quota).substr(
-                                                                      std::min(quota.size(), quota.find(' ') + 1)));
+        const std::size_t space = quota.find(' ');
+        if (space == std::string::npos) return;
+        const std::optional<std::int64_t> used = limit_in(quota), period = limit_in(quota.substr(space + 1));
         if (used && period)
           take_less(limits.processors, std::optional(static_cast<double>(*used) / static_cast<double>(*period)));
       });

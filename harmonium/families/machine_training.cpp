@@ -280,7 +280,9 @@ void resolve_machine(RunConfig& config, RunData& data) {
   if (config.optimizer == "auto")
     config.optimizer = config.objective == "generative" && shows_covariances && !counts ? "fang" : "centering";
   (void)find_metric(config.optimizer);  // a wrong name shows here
-  if (counts) check_unit("@hidden", config.hidden, hidden_spec(config.hidden));
+  if (config.hidden != "none") check_unit("@hidden", config.hidden, hidden_spec(config.hidden));
+  if (config.layers != "none")
+    for (const std::string& spec : chain_specs(config)) check_unit("@layers", config.layers, spec);
   if (config.rate_bias == 0 || config.rate_weights == 0) {
     const Rates rates = counts ? counts_rates(mean_length(data.train), config.hidden) : usual_rates(config);
     if (config.rate_bias == 0) config.rate_bias = rates.bias;

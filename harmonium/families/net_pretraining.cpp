@@ -143,7 +143,11 @@ void resolve_pretraining(RunConfig& config) {
 
 void check_pretraining(const RunConfig& config, const RunData& data) {
   if (!learns_machines(config)) return;
-  const RunConfig stack = machines_config(config, data);
+  RunConfig stack = machines_config(config, data);
+  if (unit_type(stack.visible).support == Unit::Support::counts) {  // as machine_config() trains the first of them
+    stack.gradient = "cd";
+    stack.optimizer = "centering";
+  }
   const Family& family = find_family(stack.model);
   const RunData seen = belief_net_data(stack, data);
   if (family.check != nullptr)

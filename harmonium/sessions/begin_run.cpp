@@ -32,7 +32,6 @@ void check_out(const RunFolder& folder, bool overwrite) {
   if (folder.is_blank()) return;
   require(fs::is_directory(folder.path()), "--out {}: it is a file; give a folder", folder.string());
   require(folder.is_run(), "--out {}: the folder holds other things; give a new one", folder.string());
-  require_unlocked(folder);
   require(overwrite,
           "--out {}: there is a run already. Go on with it (`harmonium resume {}`), replace it (--overwrite) or give "
           "another folder",
@@ -47,6 +46,7 @@ int begin_run(RunConfig config, const std::string& out, bool overwrite, const Se
   PreparedRun prepared = check_config(config, data);  // before anything is written or removed
   if (config.track != "none") (void)open_tracking_data(config, data);
   const fs::path folder = out.empty() ? free_folder(config.data) : fs::path(out);
+  if (RunFolder(folder).is_run()) require_unlocked(folder);  // says who trains there
   check_out(folder, overwrite);
   const RunLock lock{RunFolder(folder)};
   check_out(folder, overwrite);  // another process may have been quicker

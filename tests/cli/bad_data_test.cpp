@@ -70,7 +70,7 @@ TEST_F(BadData, AreRefusedByEvaluateToo) {
   evaluate_refuses("digits:test", {}, {"digits:test", "64 columns", "3 visible"});
   evaluate_refuses("missing.csv", {}, {"'missing.csv'"});
   write_bytes(folder / "real.csv", "1,0,1\n0,-4,1\n");
-  evaluate_refuses("real.csv", {}, {"real.csv", "-4", "[0, 1]"});
+  evaluate_refuses("real.csv", {}, {"real.csv", "-4", "--scale", "--visible"});
   evaluate_refuses("gray.csv", {"--limit", "-2"}, {"limit", "-2"});
 }
 

@@ -46,7 +46,7 @@ TEST_F(FamiliesOfTheTool, ShowAndTakeTheirOwnOptionsOnly) {
   refuses({"train", "--model", "mlp", "--rungs", "7"}, {"--rungs", "--model mlp", "rbm"});
   refuses({"train", "--model", "mrf", "--hidden", "50"}, {"--hidden", "--model mrf", "rbm"});
   refuses({"train", "--latent", "5"}, {"--latent", "--model rbm", "vae"});
-  refuses({"train", "--rungs", "7"}, {"--rungs belongs to --gradient pt and tempered"});
+  refuses({"train", "--rungs", "7"}, {"--rungs does not apply to --gradient pcd; it applies to pt, tempered"});
   write_bytes(folder / "recipe.toml", "model = \"mlp\"\nrungs = 7\n");
   refuses({"train", "recipe.toml"}, {"recipe.toml, line 2", "'rungs'", "mlp", "rbm"});
 }

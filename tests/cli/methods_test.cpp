@@ -32,7 +32,8 @@ TEST_F(Methods, SandwichHoldsTheExactAnswerAndSaysThatItCanBeTrusted) {
   const double exact = number(ask({"--method", "exact"})["log_likelihood"], "value");
   const ordered_json both = ask({"--method", "sandwich", "--betas", "1000", "--raise-rows", "60"});
   const ordered_json &raise = both["raise"], &upper = both["upper_log_z"];
-  EXPECT_EQ(keys(raise), (std::vector<std::string>{"value", "low", "high", "kind", "rows", "chains", "betas"}));
+  EXPECT_EQ(keys(raise),
+            (std::vector<std::string>{"value", "low", "high", "coverage", "kind", "rows", "chains", "betas"}));
   EXPECT_EQ(raise["kind"], "lower bound");
   EXPECT_EQ(raise["rows"], 60);
   EXPECT_EQ(raise["chains"], 5);
@@ -182,7 +183,7 @@ TEST_F(Methods, RefuseWhatMakesNoSense) {
   refuse({"--method", "ais", "--sum-out", "both"}, {"--sum-out both", "even"});
   refuse({"--method", "ais", "--schedule", "nowhere.txt"}, {"nowhere.txt"});
   write_bytes(folder / "bad.txt", "0 0.5 one");
-  refuse({"--method", "ais", "--schedule", "bad.txt"}, {"bad.txt", "2 first numbers"});
+  refuse({"--method", "ais", "--schedule", "bad.txt"}, {"bad.txt", "first 2 numbers"});
   write_bytes(folder / "backwards.txt", "0 0.7 0.5 1");
   refuse({"--method", "ais", "--schedule", "backwards.txt"}, {"increase"});
   refuse({"--schedule", "backwards.txt"}, {"--schedule backwards.txt", "auto"});

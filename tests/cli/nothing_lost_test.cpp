@@ -16,7 +16,9 @@ class NothingLost : public Tool {
     command.on_error_line = [&, called = false](pid_t child, const std::string& line) mutable {
       if (called || update_of(line).value_or(-1) < update) return;
       called = true;
+      ::kill(child, SIGSTOP);  // else it may be done before anybody has looked
       then(child);
+      ::kill(child, SIGCONT);
     };
     return run(command);
   }
@@ -78,7 +80,7 @@ TEST_F(NothingLost, EveryCommandClearsAwayWhatAKilledProcessHasLeft) {
 
 TEST_F(NothingLost, ARunThatIsAliveCannotBeTrainedByASecondProcess) {
   succeed(small_run("whole"));
-  const Outcome first = meanwhile(small_run("run"), 24, [&](pid_t child) {
+  const Outcome first = meanwhile(small_run("run", {"--updates", "2000"}), 24, [&](pid_t child) {
     const std::string who = "process " + std::to_string(child);
     refuses_now({"resume", "run"}, {"run", who, "kill"});
     refuses_now(small_run("run"), {"run", who});
@@ -93,9 +95,10 @@ TEST_F(NothingLost, ARunThatIsAliveCannotBeTrainedByASecondProcess) {
 }
 
 TEST_F(NothingLost, ALayerOfALiveRunCannotBeTrainedByASecondProcess) {
-  const Outcome first = meanwhile(small_run("run", {"--model", "dbn", "--layers", "6,5"}), 24, [&](pid_t child) {
-    refuses_now({"resume", "run/layer-1"}, {"run/layer-1", "process " + std::to_string(child)});
-  });
+  const Outcome first =
+      meanwhile(small_run("run", {"--model", "dbn", "--layers", "6,5", "--updates", "2000"}), 24, [&](pid_t child) {
+        refuses_now({"resume", "run/layer-1"}, {"run/layer-1", "process " + std::to_string(child)});
+      });
   EXPECT_EQ(first.code, 0) << first.err;
 }
 

@@ -88,7 +88,7 @@ TEST_F(ReproduceClassSamples, RefusesBadExperimentsBeforeAnythingIsWritten) {
       {"of_each = 10", "of_eech = 10", "'of_eech'"},
       {"sweeps = 5\n", "swepes = 5\n", "'swepes'"},
       {"of_each = 10", "of_each = 1", "of_each"},
-      {"\"classification_rbm\"", "\"rbm\"", "no classes"},
+      {"\"classification_rbm\"", "\"rbm\"", "cannot classify"},
       {"run = \"learnt\"", "run = \"lerned\"", "'lerned'"},
   };
   for (const auto& [old, replacement, part] : mistakes) {

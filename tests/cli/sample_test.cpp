@@ -247,13 +247,14 @@ TEST_F(Samplers, WangLandauGivesTheDensityOfStatesAndLogZ) {
 
 TEST_F(Samplers, RefuseWhatTheyCannotDo) {
   write_bytes(folder / "model.safetensors", model_bytes("run"));
-  refuses({"sample", "run", "--sampler", "dance"}, {"--sampler dance", "gibbs", "parallel_tempering", "wang_landau"});
+  refuses({"sample", "run", "--sampler", "dance"},
+          {"unknown sampler 'dance'", "gibbs", "parallel_tempering", "wang_landau"});
   refuses({"sample", "run", "--sampler", "pt", "--clamp", "x.npy"}, {"--clamp x.npy", "gibbs", "parallel_tempering"});
   refuses({"sample", "model.safetensors", "--sampler", "herding"}, {"herding", "model.safetensors", "--data"});
   refuses({"sample", "model.safetensors", "--start", "data"}, {"--start data", "--data"});
   refuses({"sample", "run", "--sampler", "rates_fpcd", "--data", "bars_and_stripes"},
           {"bars_and_stripes", "columns", "64"});
-  refuses({"sample", "run", "--rungs", "5"}, {"--rungs 5", "gibbs", "no ladder"});
+  refuses({"sample", "run", "--rungs", "5"}, {"--rungs 5", "gibbs", "parallel_tempering"});
   refuses({"sample", "run", "--sampler", "pt", "--rungs", "1"}, {"--rungs 1"});
   refuses({"sample", "run", "-n", "10", "--per-chain", "4"}, {"-n 10", "--per-chain 4", "12"});
   refuses({"sample", "run", "--diagnose", "--trace", "3"}, {"--trace 3"});

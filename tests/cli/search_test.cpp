@@ -113,7 +113,7 @@ TEST_F(Search, RefusesAFolderOfAnotherSearch) {
   change("hidden = 4", "hidden = 5");
   refuses({"search", "recipe.toml"}, {"holds another search", "hidden = \"4\"", "hidden = \"5\""});
   write_bytes(folder / "mine/letter.txt", "dear");
-  refuses({"search", "recipe.toml", "--out", "mine"}, {"mine holds other things"});
+  refuses({"search", "recipe.toml", "--out", "mine"}, {"mine holds files that are not a search"});
 }
 
 TEST_F(Search, NamesWhatIsWrongInTheFile) {
@@ -162,7 +162,7 @@ TEST_F(Search, ATrialThatDivergesFailsAloneAndIsNotTriedAgain) {
   change("rate_weights = { low = 1e-2, high = 1 }", "rate_weights = [1e30]");
   const Outcome outcome = harmonium({"search", "recipe.toml", "--runs", "1", "--out", "lost"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.err.find("every trial has failed; the first: training diverged"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("every trial failed; the first: training diverged"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Search, StoppedOrKilledItGoesOnAndEndsTheSame) {
@@ -359,7 +359,7 @@ TEST_F(Search, AnExperimentNamesWhatIsWrongInItsFile) {
   const std::vector<Case> cases = {
       {"than = \"no learning\"", "than = \"CD\"", {"two.toml, line", "there is no variant 'CD'"}},
       {"better = \"PCD\"", "beter = \"PCD\"", {"two.toml, line", "needs `better`"}},
-      {"source = \"reason\"", "seconds = 3", {"two.toml, line", "nothing trains for 3 seconds"}},
+      {"source = \"reason\"", "seconds = 3", {"two.toml, line", "no variant trains for 3 seconds"}},
       {"name = \"no learning\"", "name = \"PCD\"", {"two variants named 'PCD'"}},
       {"[quick]", "[quick]\nbatches = 3", {"'batches'", "no such option"}},
       {"runs = 2", "runs = 2\nrun = 3", {"'run'", "no such entry of a search experiment"}},

@@ -50,7 +50,7 @@ TEST(SearchReport, DrawsTheScoreAgainstEveryOptionThatWasDrawnItself) {
   EXPECT_EQ(rates.series[1].x, std::vector<double>{0.02});
   EXPECT_EQ(rates.series[1].y, std::vector<double>{-20});
   EXPECT_TRUE(rates.series[1].marked);
-  EXPECT_TRUE(holds(rates.caption, "1 far worse than the others is not drawn")) << rates.caption;
+  EXPECT_TRUE(holds(rates.caption, "1 far worse than the others is not shown")) << rates.caption;
   EXPECT_TRUE(holds(rates.caption, "1 failed")) << rates.caption;
   const Chart& gradients = charts[1];
   EXPECT_FALSE(gradients.log_x);

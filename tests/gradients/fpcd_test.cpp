@@ -155,7 +155,7 @@ TEST(MeanFieldSteps, AreExactForUnitsThatAreIndependent) {
 TEST(MeanFieldSteps, AreRefusedWhereTheyMeanNothing) {
   for (const std::string name : {"cd", "mf_cd", "pl", "exact", "pt", "tempered"})
     support::expect_mentions(support::message_of([&] { (void)make_negative_phase(name, {.mean_field_steps = 1}); }),
-                             {"mean-field", name});
+                             {"mean_field_steps", name, "pcd, fpcd"});
   const BoltzmannMachine field = support::inner_machines()[0].make();
   const auto phase = make_negative_phase("pcd", {.mean_field_steps = 1, .particles = 3});
   support::expect_mentions(support::message_of([&] { (void)phase->model_moments(field, {}, Key(24)); }),

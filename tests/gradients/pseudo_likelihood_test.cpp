@@ -133,9 +133,10 @@ TEST(PseudoLikelihood, RefusesWhatItCannotEnumerate) {
   const auto complaint = [](const BoltzmannMachine& machine) {
     return support::message_of([&] { static_cast<void>(pseudo_likelihood(machine, some_rows(machine, 2))); });
   };
-  support::expect_mentions(complaint(make_rbm("gaussian:2", "bernoulli:2", at::kDouble)), {"gaussian:2", "continuous"});
+  support::expect_mentions(complaint(make_rbm("gaussian:2", "bernoulli:2", at::kDouble)),
+                           {"gaussian:2", "cannot be enumerated"});
   support::expect_mentions(complaint(make_chain({"bernoulli:2", "bernoulli:2", "bernoulli:2"}, at::kDouble)),
-                           {"hidden1_hidden2"});
+                           {"hidden layers are joined to each other"});
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST(Raise, RefusesMachinesWhoseDataAreNotAWholeBlock) {
   const AnnealingPath path(uniform_base(deep), {deep}, {0, 1});
   const State rows = deep.observe({at::zeros({2, 3}, at::kDouble)});
   support::expect_mentions(support::message_of([&] { static_cast<void>(raise(path, rows, 1, {})); }),
-                           {"beside the data"});
+                           {"data that fill one of the two blocks"});
   const Annealed one(make_rbm("bernoulli:3", "bernoulli:4", at::kDouble));
   support::expect_mentions(support::message_of([&] { static_cast<void>(raise(one.path, one.exact.x, 0, {})); }),
                            {"chain"});

@@ -52,7 +52,7 @@ TEST(CalibrationReport, AMeanOnTheWrongSideBreaksItsPromise) {
   one = calibration(95);
   for (CalibratedMachine& machine : one.machines) machine.raise[0] += 1.5;
   ASSERT_EQ(broken(one).size(), 1U);
-  EXPECT_TRUE(broken(one)[0].starts_with("RAISE: the least that its mean rises"));
+  EXPECT_TRUE(broken(one)[0].starts_with("RAISE: the smallest rise of its mean"));
 }
 
 TEST(CalibrationReport, AMeanWithinItsNoiseBreaksNothing) {
