@@ -10,10 +10,13 @@ class KeepBest : public Tool {
   // Forty digits at a large rate are soon learnt by heart; twenty hidden units are too many to enumerate at every line
   // of metrics and few enough to judge exactly afterwards.
   [[nodiscard]] static Arguments overfitting_run(const std::string& out, const Arguments& more = {}) {
-    return small_run(out, Arguments{"--limit", "40", "--hidden", "20", "--updates", "1500", "--log-every", "25",
-                                    "--checkpoint-every", "1000", "--rate-weights", "0.02", "--rate-bias", "0.05",
-                                    "--binarize", "threshold"} +
-                              more);
+    return Arguments{"train",  "--out",          out,        "--data",
+                     "digits", "--limit",        "40",       "--batch",
+                     "20",     "--hidden",       "20",       "--updates",
+                     "1500",   "--log-every",    "25",       "--checkpoint-every",
+                     "1000",   "--rate-weights", "0.02",     "--rate-bias",
+                     "0.05",   "--binarize",     "threshold"} +
+           more;
   }
   [[nodiscard]] double exact(const std::string& run) const {
     return json({"evaluate", run, "--data", "digits:valid", "--method", "exact", "--binarize",
