@@ -25,7 +25,8 @@ std::vector<LayerSet> hidden_blocks_from_data(const BoltzmannMachine& machine) {
              (edge.upper == observed.front() && edge.lower == layer);
     });
   };
-  std::ranges::stable_partition(blocks, [&](const LayerSet& block) { return std::ranges::any_of(block, hears_data); });
+  std::stable_partition(blocks.begin(), blocks.end(),
+                        [&](const LayerSet& block) { return std::ranges::any_of(block, hears_data); });
   return blocks;
 }
 

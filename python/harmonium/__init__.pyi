@@ -26,18 +26,15 @@ def load(path: Path) -> Any: ...
 @dataclass(frozen=True)
 class Estimate:
     value: float
+    interval: Tuple[float, float]
     kind: str
     method: str
-    interval: Optional[Tuple[float, float]] = None
     n: int = 0
     binarization: str = ""
     verdict: str = ""
     log_z: Optional["Estimate"] = None
     lower: Optional["Estimate"] = None
     upper_log_z: Optional["Estimate"] = None
-    trusted: bool = True
-    bracket: Tuple[Optional[float], Optional[float]] = (None, None)
-    remark: str = ""
     def __float__(self) -> float: ...
 
 class RBM(TransformerMixin, BaseEstimator):

@@ -1,23 +1,30 @@
 """Pictures: arrays always, figures where matplotlib is there."""
 
+import importlib.util
 import io
 import math
 
 import numpy as np
 
-try:
+
+def _can_draw():
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def _new_figure(**arguments):
+    """A figure that a notebook shows as what it is, whether or not pyplot has been set up there.
+
+    matplotlib is imported here, for those who draw.
+    """
     from matplotlib.figure import Figure
-except ImportError:  # pictures are arrays then
-    Figure = None
-else:
 
-    class _Picture(Figure):
-        """A figure that a notebook shows as what it is, whether or not pyplot has been set up there."""
-
+    class Picture(Figure):
         def _repr_png_(self):
             file = io.BytesIO()
             self.savefig(file, format="png", bbox_inches="tight")
             return file.getvalue()
+
+    return Picture(**arguments)
 
 
 def _shape(width, shape):
@@ -50,9 +57,9 @@ def tile(rows, shape=None, columns=None, gap=1, fill=np.nan):
 
 def _figure(picture, title, signed, axes):
     if axes is None:
-        if Figure is None:
+        if not _can_draw():
             return picture
-        axes = _Picture(figsize=(6, 6 * picture.shape[0] / picture.shape[1] + 0.4)).subplots()
+        axes = _new_figure(figsize=(6, 6 * picture.shape[0] / picture.shape[1] + 0.4)).subplots()
     limit = np.nanmax(np.abs(picture)) if signed else None
     axes.imshow(picture, cmap="RdBu_r" if signed else "gray", vmin=-limit if signed else 0, vmax=limit if signed else 1)
     axes.set_axis_off()
@@ -87,9 +94,9 @@ def curves(model, as_array=False):
         raise ValueError("nothing was measured; fit with monitor=True")
     names = [name for name in history[-1] if name not in ("update", "seconds", "epoch")]
     found = {name: np.array([line.get(name, np.nan) for line in history]) for name in ["update", *names]}
-    if as_array or Figure is None:
+    if as_array or not _can_draw():
         return found
-    figure = _Picture(figsize=(6, 2 * len(names)))
+    figure = _new_figure(figsize=(6, 2 * len(names)))
     for axes, name in zip(np.ravel(figure.subplots(len(names), 1, sharex=True)), names):
         axes.plot(found["update"], found[name])
         axes.set_ylabel(name.replace("_", " "))

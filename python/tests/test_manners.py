@@ -196,7 +196,7 @@ def test_threads_of_the_caller_come_back(bits):
         ({"n_components": "many"}, ValueError, "n_components"),
         ({"optimizer": "adamx"}, ValueError, "unknown optimizer 'adamx'; there are"),
         ({"gradient": "nce"}, ValueError, "nce"),
-        ({"visible": "softmax:5"}, ValueError, "softmax"),
+        ({"visible": "softmax"}, ValueError, "softmax"),
         ({"binarize": "yes"}, ValueError, "threshold or stochastic"),
         ({"schedule": "cosine"}, ValueError, "cosine"),
         ({"device": "tpu"}, ValueError, "tpu"),

@@ -59,14 +59,14 @@ def test_a_classifier_learns_batch_by_batch(digits):
 
 
 def test_a_stack_bounds_its_likelihood(bits):
-    net = DBN(layers=(8, 6), updates=300, random_state=0).fit(bits)
+    net = DBN(layers=(8, 6), updates=3000, random_state=0).fit(bits)
     assert [each.shape for each in net.coefs_] == [(12, 8), (8, 6)]
     assert net.transform(bits).shape == (300, 6)
     bound = net.log_likelihood(bits)
     assert bound.kind == "lower bound"
     # The same bound, row by row and one draw each; its error is that of 300 draws, far below one nat.
     assert net.score(bits) == pytest.approx(bound.value, abs=1)
-    one = RBM(n_components=8, updates=300, random_state=0).fit(bits)
+    one = RBM(n_components=8, updates=3000, random_state=0).fit(bits)
     assert bound.value == pytest.approx(one.log_likelihood(bits).value, abs=3)
     assert net.sample(4, sweeps=10, random_state=0).shape == (4, 12)
     assert not hasattr(net, "partial_fit")
