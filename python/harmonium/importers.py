@@ -74,18 +74,7 @@ def _read(path):
             raise
         except Exception as error:  # whatever numpy, zipfile and zlib think of a damaged file
             raise ValueError(f"{path}: not an NPZ file that can be read ({error})") from None
-    from scipy.io import loadmat
-
-    try:
-        arrays = loadmat(path, struct_as_record=True)
-    except MemoryError:
-        raise
-    except Exception as error:  # scipy raises whatever happens on the way: IndexError, KeyError, zlib.error, …
-        raise ValueError(
-            f"{path}: not a MATLAB file that can be read ({error}); files of version 7.3 can be saved again with -v7"
-        ) from None
-    arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
-    for value in list(arrays.values()):  # a struct, as DeepLearnToolbox keeps it
-        if value.dtype.names is not None and value.size == 1:
-            arrays.update({name: value.flat[0][name] for name in value.dtype.names})
+    arrays = {name: array.numpy() for name, array in _core.mat_arrays(path).items()}
+    for name in list(arrays):  # a field of a struct, as DeepLearnToolbox keeps it
+        arrays.setdefault(name.rpartition(".")[2], arrays[name])
     return arrays

@@ -8,8 +8,11 @@
 
 #include "arrays.h"
 #include "errors.h"
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/data/formats/bytes.h"
+#include "harmonium/data/formats/mat.h"
 #include "harmonium/data/formats/safetensors.h"
 #include "judging.h"
 #include "learner.h"
@@ -61,6 +64,17 @@ void add_data(py::module_& module) {
                          Table{data.labels.defined() ? data.labels : at::empty({0}, at::kLong)});
       },
       Release(), "Rows and labels of a set of the catalog, or of a file.");
+  module.def(
+      "mat_arrays",
+      [](const std::string& path) {
+        const std::string bytes = read_file(path);
+        std::map<std::string, Table> arrays;
+        for (const MatVariable& variable : list_mat(bytes, path)) {
+          if (variable.is_readable) arrays[printable(variable.name)] = Table{read_mat_variable(bytes, variable, path)};
+        }
+        return arrays;
+      },
+      Release(), "The real matrices of a MATLAB file by their names; fields of a struct as 'struct.field'.");
   py::class_<RunData>(module, "Data", "Rows to learn from, and rows to watch.")
       .def(py::init([](const Table& rows, double scale, const std::optional<Table>& labels, std::int64_t classes,
                        const std::optional<std::pair<std::int64_t, std::int64_t>>& image,

@@ -46,6 +46,44 @@ std::string written_by_matio(const std::filesystem::path& path, matio_compressio
 
 }  // namespace
 
+TEST(Mat, FieldsOfAStructAreVariables) {
+  const TemporaryFolder folder;
+  for (const auto compression : {MAT_COMPRESSION_NONE, MAT_COMPRESSION_ZLIB}) {
+    mat_t* file = ::Mat_CreateVer((folder / "s.mat").c_str(), nullptr, MAT_FT_MAT5);
+    std::size_t one[2] = {1, 1}, shape[2] = {2, 3};
+    double reals[6] = {1, 2, 3, 4, 5, 6.5};
+    char letters[6] = {'a', 'b', 'c', 'd', 'e', 'f'};
+    const char* names[3] = {"note", "W", "longer_name"};
+    matvar_t* all = ::Mat_VarCreateStruct("rbm", 2, one, names, 3);
+    ::Mat_VarSetStructFieldByIndex(all, 0, 0, ::Mat_VarCreate(nullptr, MAT_C_CHAR, MAT_T_UINT8, 2, shape, letters, 0));
+    for (const std::size_t i : {1U, 2U})
+      ::Mat_VarSetStructFieldByIndex(all, i, 0,
+                                     ::Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape, reals, 0));
+    ::Mat_VarWrite(file, all, compression);
+    ::Mat_VarFree(all);
+    ::Mat_Close(file);
+
+    const std::string bytes = read_file(folder / "s.mat");
+    const auto variables = list_mat(bytes, "s.mat");
+    ASSERT_EQ(variables.size(), 4U);
+    EXPECT_EQ(variables[0].kind, "struct");
+    EXPECT_FALSE(variables[1].is_readable);
+    EXPECT_EQ(variables[2].name, "rbm.W");
+    EXPECT_EQ(variables[3].name, "rbm.longer_name");
+    for (const std::size_t i : {2U, 3U}) {
+      EXPECT_TRUE(
+          read_mat_variable(bytes, variables[i], "f").equal(at::tensor({1., 3., 5., 2., 4., 6.5}).view({2, 3})));
+    }
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      try {
+        for (const MatVariable& variable : list_mat(bytes.substr(0, size), "cut"))
+          if (variable.is_readable) (void)read_mat_variable(bytes.substr(0, size), variable, "cut");
+      } catch (const Error&) {
+      }
+    }
+  }
+}
+
 TEST(Mat, ReadsWhatLibmatioWrites) {
   const TemporaryFolder folder;
   for (const auto compression : {MAT_COMPRESSION_NONE, MAT_COMPRESSION_ZLIB}) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t mat_file_header = 128, mat_tag_size = 8;
 constexpr std::uint32_t mat_int8 = 1, mat_int32 = 5, mat_uint32 = 6, mat_matrix = 14, mat_compressed = 15;
+constexpr std::uint32_t mat_class_struct = 2;
 constexpr std::uint32_t mat_class_sparse = 5;
 constexpr std::uint32_t mat_flag_complex = 0x08;
 
@@ -68,21 +69,21 @@ struct MatElement {
 class MatElements {
  public:
   MatElements(std::string_view bytes, std::size_t start, std::endian order, const std::string& where)
-      : bytes_(bytes), at_(start), order_(order), where_(where) {}
+      : bytes_(bytes), at_(start), order_(order), where_(&where) {}
 
   [[nodiscard]] bool at_end() const { return at_ >= bytes_.size(); }
   [[nodiscard]] std::size_t offset() const { return at_; }
 
   MatElement next() {
     require(bytes_.size() - std::min(at_, bytes_.size()) >= mat_tag_size,
-            "{}: the file ends at byte {}, inside the tag of an element; it was cut short", where_, bytes_.size());
+            "{}: the file ends at byte {}, inside the tag of an element; it was cut short", *where_, bytes_.size());
     const auto first = load<std::uint32_t>(bytes_, at_, order_);
     MatElement element;
     std::size_t size = first >> 16;
     if (size != 0) {  // the small form: type, size and up to four bytes of data in the eight bytes of a tag
       element.type = first & 0xFFFF;
       element.offset = at_ + 4;
-      require(size <= 4, "{}: damaged element at byte {}", where_, at_);
+      require(size <= 4, "{}: damaged element at byte {}", *where_, at_);
       at_ += mat_tag_size;
     } else {
       element.type = first;
@@ -90,7 +91,7 @@ class MatElements {
       element.offset = at_ + mat_tag_size;
       require(size <= bytes_.size() - element.offset,
               "{}: the element at byte {} claims {} bytes, only {} follow; the file was cut short or is damaged",
-              where_, at_, size, bytes_.size() - element.offset);
+              *where_, at_, size, bytes_.size() - element.offset);
       // All but compressed elements are padded to a multiple of eight bytes.
       at_ = element.offset + (element.type == mat_compressed ? size : (size + 7) / 8 * 8);
     }
@@ -100,7 +101,7 @@ class MatElements {
   MatElement next(std::uint32_t type, const char* what) {
     const std::size_t start = at_;
     const MatElement element = next();
-    require(element.type == type, "{}: byte {}: expected the {} of a matrix, found an element of type {}", where_,
+    require(element.type == type, "{}: byte {}: expected the {} of a matrix, found an element of type {}", *where_,
             start, what, element.type);
     return element;
   }
@@ -109,7 +110,7 @@ class MatElements {
   std::string_view bytes_;
   std::size_t at_;
   std::endian order_;
-  const std::string& where_;
+  const std::string* where_;
 };
 
 struct MatHeader {
@@ -216,6 +217,29 @@ at::Tensor read_mat_sparse(MatElements& elements, std::int64_t rows, std::int64_
   return result;
 }
 
+// The names of a struct's fields. The walk stands behind the struct's header, and then before its first field.
+std::vector<std::string> read_mat_field_names(MatElements& elements, std::endian order, const std::string& where) {
+  const MatElement width = elements.next(mat_int32, "length of field names");
+  require(width.data.size() == 4, "{}: bad length of field names at byte {}", where, width.offset);
+  const auto length = load<std::int32_t>(width.data, 0, order);
+  const MatElement names = elements.next(mat_int8, "field names");
+  if (names.data.empty()) return {};
+  require(length > 0 && names.data.size() % static_cast<std::size_t>(length) == 0,
+          "{}: byte {}: {} bytes of field names cannot be names of {} bytes each", where, names.offset,
+          names.data.size(), length);
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at < names.data.size(); at += static_cast<std::size_t>(length)) {
+    const std::string_view name = names.data.substr(at, static_cast<std::size_t>(length));
+    result.emplace_back(name.substr(0, name.find('\0')));
+  }
+  return result;
+}
+
+bool is_single_struct(const MatHeader& header) {
+  return header.class_id == mat_class_struct &&
+         std::ranges::all_of(header.variable.shape, [](auto n) { return n == 1; });
+}
+
 // The matrix in the element at the walk's position, unpacked if need be. `unpacked` keeps what the view points to.
 struct MatMatrix {
   std::string unpacked;
@@ -261,8 +285,20 @@ std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& whe
     const auto matrix = next_mat_matrix(elements, order, where);
     if (matrix == nullptr || matrix->data.empty()) continue;
     MatElements parts(matrix->data, 0, order, matrix->where);
-    variables.push_back(read_mat_header(parts, order, matrix->where).variable);
+    const MatHeader header = read_mat_header(parts, order, matrix->where);
+    variables.push_back(header.variable);
     variables.back().offset = offset;
+    if (!is_single_struct(header)) continue;
+    const std::vector<std::string> names = read_mat_field_names(parts, order, matrix->where);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const MatElement field = parts.next(mat_matrix, "field");
+      if (field.data.empty()) continue;
+      MatElements inside(field.data, 0, order, matrix->where);
+      variables.push_back(read_mat_header(inside, order, matrix->where).variable);
+      variables.back().name = header.variable.name + "." + names[i];
+      variables.back().offset = offset;
+      variables.back().field = i;
+    }
   }
   return variables;
 }
@@ -272,7 +308,13 @@ at::Tensor read_mat_variable(std::string_view bytes, const MatVariable& variable
   MatElements elements(bytes, variable.offset, order, where);
   const auto matrix = next_mat_matrix(elements, order, where);
   MatElements parts(matrix->data, 0, order, matrix->where);
-  const MatHeader header = read_mat_header(parts, order, matrix->where);
+  MatHeader header = read_mat_header(parts, order, matrix->where);
+  if (variable.field) {
+    (void)read_mat_field_names(parts, order, matrix->where);
+    for (std::size_t i = 0; i < *variable.field; ++i) (void)parts.next();
+    parts = MatElements(parts.next(mat_matrix, "field").data, 0, order, matrix->where);
+    header = read_mat_header(parts, order, matrix->where);
+  }
   require(header.variable.is_readable, "{}: {} is not a real numeric matrix of two dimensions", matrix->where,
           printable(header.variable.name));
   const std::int64_t rows = header.variable.shape[0], columns = header.variable.shape[1];

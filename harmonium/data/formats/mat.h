@@ -6,12 +6,14 @@
 //   starts.
 //
 // libmatio reads more kinds, but believes the sizes it is told (a file of 500 bytes makes it allocate gigabytes), so
-// the real numeric and sparse matrices that a data set can be are read here. Others are listed and passed over.
+// the real numeric and sparse matrices that a data set can be are read here, and those that are fields of a single
+// struct. Others are listed and passed over.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +21,12 @@
 namespace harmonium {
 
 struct MatVariable {
-  std::string name;
+  std::string name;  // of a field: "struct.field"
   std::string kind;  // "double", "sparse", "cell", …
   std::vector<std::int64_t> shape;
   bool is_readable = false;  // a real numeric or sparse matrix of two dimensions
-  std::size_t offset = 0;    // of its element in the file
+  std::size_t offset = 0;    // of its element in the file, or of the struct's that it is a field of
+  std::optional<std::size_t> field;
 };
 
 [[nodiscard]] bool is_mat(std::string_view bytes);
