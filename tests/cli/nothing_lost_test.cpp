@@ -79,7 +79,7 @@ TEST_F(NothingLost, EveryCommandClearsAwayWhatAKilledProcessHasLeft) {
 // Two at once.
 
 TEST_F(NothingLost, ARunThatIsAliveCannotBeTrainedByASecondProcess) {
-  succeed(small_run("whole"));
+  succeed(small_run("whole", {"--updates", "2000"}));
   const Outcome first = meanwhile(small_run("run", {"--updates", "2000"}), 24, [&](pid_t child) {
     const std::string who = "process " + std::to_string(child);
     refuses_now({"resume", "run"}, {"run", who, "kill"});

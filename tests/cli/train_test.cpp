@@ -117,7 +117,7 @@ class Recipe : public Tool {
   void SetUp() override {
     write_bytes(folder / "recipe.toml",
                 "data = \"digits\"\nlimit = 200\nhidden = 8\nupdates = 60\nbatch = 20\nlog_every = 5\n"
-                "checkpoint_every = 7\nrate_weights = 0.2\nmomentum = 0.5\noptimizer = \"sgd\"\n");
+                "checkpoint_every = 7\nkeep = \"last\"\nrate_weights = 0.2\nmomentum = 0.5\noptimizer = \"sgd\"\n");
   }
 };
 
