@@ -19,6 +19,8 @@ find_path(HARMONIUM_OPENBLAS_OPENMP libblas.so.3 PATHS /usr/lib/${CMAKE_LIBRARY_
 mark_as_advanced(HARMONIUM_OPENBLAS_OPENMP)
 if(HARMONIUM_OPENBLAS_OPENMP)
   set(CMAKE_INSTALL_RPATH ${HARMONIUM_OPENBLAS_OPENMP})
-  set(CMAKE_BUILD_RPATH ${HARMONIUM_OPENBLAS_OPENMP})
+  # Otherwise CMake pads the build's path with ':' to the length of the installed one. An empty entry is the current
+  # folder: libraries would be looked for, and found, wherever a person happens to stand.
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
   add_link_options(-Wl,--disable-new-dtags)
 endif()

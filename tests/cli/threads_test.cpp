@@ -1,10 +1,13 @@
-// How the threads of the tool wait for each other: shortly, unless the user has chosen.
+// How the tool starts: its threads wait for each other shortly, unless the user has chosen, and its libraries come from
+// the system.
+#include <sstream>
+
 #include "tests/cli/tool.h"
 
 namespace harmonium::testing {
 namespace {
 
-class WaitingThreads : public Tool {
+class Starting : public Tool {
  protected:
   // What libgomp says of its settings when it is loaded; empty for another OpenMP.
   [[nodiscard]] std::string spins(const std::map<std::string, std::optional<std::string>>& environment) const {
@@ -23,7 +26,7 @@ class WaitingThreads : public Tool {
   }
 };
 
-TEST_F(WaitingThreads, SpinShortlyUnlessTheUserHasChosen) {
+TEST_F(Starting, SpinShortlyUnlessTheUserHasChosen) {
 #if defined(HARMONIUM_SANITIZED)
   GTEST_SKIP() << "sanitized programs are not started again";
 #endif
@@ -33,6 +36,24 @@ TEST_F(WaitingThreads, SpinShortlyUnlessTheUserHasChosen) {
   EXPECT_EQ(spins({{"GOMP_SPINCOUNT", "77"}}), "77");
   EXPECT_EQ(spins({{"OMP_WAIT_POLICY", "passive"}}), "0");
   EXPECT_NE(usual, "1000");
+}
+
+// An empty entry in the search path is the current folder: a library that lies in a data folder would be loaded.
+TEST_F(Starting, LibrariesAreNotLookedForInTheCurrentFolder) {
+  Process command = process({"--version"});
+  command.environment["LD_DEBUG"] = "libs";
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.code, 0);
+  std::istringstream lines(outcome.err);
+  std::size_t tried = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string before = "trying file=";
+    const std::size_t place = line.find(before);
+    if (place == std::string::npos) continue;
+    ++tried;
+    EXPECT_EQ(line[place + before.size()], '/') << line;
+  }
+  if (tried == 0) GTEST_SKIP() << "this system's loader does not tell";
 }
 
 }  // namespace
