@@ -54,33 +54,32 @@ TEST(Mat, FieldsOfAStructAreVariables) {
     double reals[6] = {1, 2, 3, 4, 5, 6.5};
     char letters[6] = {'a', 'b', 'c', 'd', 'e', 'f'};
     const char* names[3] = {"note", "W", "longer_name"};
+    const auto number = [&] { return ::Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape, reals, 0); };
     matvar_t* all = ::Mat_VarCreateStruct("rbm", 2, one, names, 3);
     ::Mat_VarSetStructFieldByIndex(all, 0, 0, ::Mat_VarCreate(nullptr, MAT_C_CHAR, MAT_T_UINT8, 2, shape, letters, 0));
-    for (const std::size_t i : {1U, 2U})
-      ::Mat_VarSetStructFieldByIndex(all, i, 0,
-                                     ::Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape, reals, 0));
-    ::Mat_VarWrite(file, all, compression);
-    ::Mat_VarFree(all);
+    ::Mat_VarSetStructFieldByIndex(all, 1, 0, number());
+    ::Mat_VarSetStructFieldByIndex(all, 2, 0, number());
+    matvar_t* beside = ::Mat_VarCreate("beside", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape, reals, 0);
+    for (matvar_t* variable : {all, beside}) {
+      ::Mat_VarWrite(file, variable, compression);
+      ::Mat_VarFree(variable);
+    }
     ::Mat_Close(file);
 
     const std::string bytes = read_file(folder / "s.mat");
     const auto variables = list_mat(bytes, "s.mat");
-    ASSERT_EQ(variables.size(), 4U);
-    EXPECT_EQ(variables[0].kind, "struct");
+    EXPECT_EQ(variables.front().kind, "struct");
+    EXPECT_EQ(variables.back().name, "beside");
+    // libmatio packs structs with wrong sizes inside; then there are no fields, and the rest is read.
+    ASSERT_EQ(variables.size(), compression == MAT_COMPRESSION_NONE ? 5U : 2U);
+    for (const MatVariable& variable : variables) {
+      if (!variable.is_readable) continue;
+      EXPECT_TRUE(read_mat_variable(bytes, variable, "f").equal(at::tensor({1., 3., 5., 2., 4., 6.5}).view({2, 3})));
+    }
+    if (compression != MAT_COMPRESSION_NONE) continue;
     EXPECT_FALSE(variables[1].is_readable);
     EXPECT_EQ(variables[2].name, "rbm.W");
     EXPECT_EQ(variables[3].name, "rbm.longer_name");
-    for (const std::size_t i : {2U, 3U}) {
-      EXPECT_TRUE(
-          read_mat_variable(bytes, variables[i], "f").equal(at::tensor({1., 3., 5., 2., 4., 6.5}).view({2, 3})));
-    }
-    for (std::size_t size = 0; size < bytes.size(); ++size) {
-      try {
-        for (const MatVariable& variable : list_mat(bytes.substr(0, size), "cut"))
-          if (variable.is_readable) (void)read_mat_variable(bytes.substr(0, size), variable, "cut");
-      } catch (const Error&) {
-      }
-    }
   }
 }
 

@@ -217,7 +217,7 @@ at::Tensor read_mat_sparse(MatElements& elements, std::int64_t rows, std::int64_
   return result;
 }
 
-// The names of a struct's fields. The walk stands behind the struct's header, and then before its first field.
+// The names of a struct's fields.
 std::vector<std::string> read_mat_field_names(MatElements& elements, std::endian order, const std::string& where) {
   const MatElement width = elements.next(mat_int32, "length of field names");
   require(width.data.size() == 4, "{}: bad length of field names at byte {}", where, width.offset);
@@ -233,6 +233,23 @@ std::vector<std::string> read_mat_field_names(MatElements& elements, std::endian
     result.emplace_back(name.substr(0, name.find('\0')));
   }
   return result;
+}
+
+// The fields of a single struct. The walk stands behind the struct's header.
+std::vector<MatVariable> list_mat_fields(MatElements& elements, std::endian order, const std::string& where,
+                                         const MatVariable& whole) {
+  std::vector<MatVariable> fields;
+  const std::vector<std::string> names = read_mat_field_names(elements, order, where);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const MatElement field = elements.next(mat_matrix, "field");
+    if (field.data.empty()) continue;
+    MatElements inside(field.data, 0, order, where);
+    fields.push_back(read_mat_header(inside, order, where).variable);
+    fields.back().name = whole.name + "." + names[i];
+    fields.back().offset = whole.offset;
+    fields.back().field = i;
+  }
+  return fields;
 }
 
 bool is_single_struct(const MatHeader& header) {
@@ -289,15 +306,10 @@ std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& whe
     variables.push_back(header.variable);
     variables.back().offset = offset;
     if (!is_single_struct(header)) continue;
-    const std::vector<std::string> names = read_mat_field_names(parts, order, matrix->where);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const MatElement field = parts.next(mat_matrix, "field");
-      if (field.data.empty()) continue;
-      MatElements inside(field.data, 0, order, matrix->where);
-      variables.push_back(read_mat_header(inside, order, matrix->where).variable);
-      variables.back().name = header.variable.name + "." + names[i];
-      variables.back().offset = offset;
-      variables.back().field = i;
+    try {
+      std::ranges::move(list_mat_fields(parts, order, matrix->where, variables.back()), std::back_inserter(variables));
+    } catch (const Error&) {
+      // libmatio packs structs with wrong sizes inside. Such a struct is passed over; the other matrices are sound.
     }
   }
   return variables;
