@@ -49,9 +49,11 @@ class Estimate:
     def _repr_html_(self):
         """For notebooks: value, interval, kind and verdict."""
         unit = "nats per row" if self.n else "nats"
-        cells = [("value", f"<b>{self.value:.6g}</b> {unit}"), ("kind", escape(self.kind))]
-        if self.kind != "exact":
-            cells.append(("95 % interval", "[{:.6g}, {:.6g}]".format(*self.interval)))
+        cells = [("value", f"<b>{self.value:.6g}</b> {unit}" if self.trusted else f"<b>{escape(self.remark)}</b>")]
+        cells.append(("kind", escape(self.kind)))
+        if self.kind != "exact" and self.trusted:
+            shown = "too few effective samples" if self.interval is None else "[{:.6g}, {:.6g}]".format(*self.interval)
+            cells.append(("95 % interval", shown))
         cells.append(("method", escape(self.method)))
         if self.n:
             cells.append(("rows", f"{self.n}, binarization {escape(self.binarization)}"))

@@ -9,6 +9,7 @@
 #include "harmonium/families/deep_machine_family.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/families/machine_training.h"
+#include "harmonium/families/memory_estimate.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/resolve.h"
 #include "harmonium/kernels/rbm_chains.h"
@@ -48,6 +49,7 @@ Learner::Learner(RunConfig config, RunData data) : config_(std::move(config)), d
   require(family.has("gradient") && config_.start == "none" && (!is_stack(config_) || config_.pretrain == "none"),
           "models of family {} are trained by the tool", config_.model);
   resolve(config_, data_);
+  require_memory(config_, data_);
   if (is_stack(config_)) {
     check_config(config_, data_);
   } else {

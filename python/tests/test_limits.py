@@ -106,5 +106,8 @@ def test_an_estimate_is_a_table_in_notebooks(bits):
     model = RBM(n_components=4, updates=10, random_state=0).fit(bits)
     page = model.log_likelihood(bits)._repr_html_()
     assert "exact" in page and "nats per row" in page and "log Z" in page
-    page = harmonium.Estimate(-1.5, (-2.0, -1.0), "estimate", "AIS <1>", verdict="a & b")._repr_html_()
+    page = harmonium.Estimate(-1.5, "estimate", "AIS <1>", (-2.0, -1.0), verdict="a & b")._repr_html_()
     assert "[-2, -1]" in page and "AIS &lt;1&gt;" in page and "a &amp; b" in page
+    assert "too few" in harmonium.Estimate(-1.5, "estimate", "AIS")._repr_html_()
+    page = harmonium.Estimate(-1.5, "estimate", "AIS", trusted=False, remark="between -3 and -1")._repr_html_()
+    assert "between -3 and -1" in page and "-1.5" not in page
