@@ -42,6 +42,7 @@ rooms: ## rooms of the house include only what they may
 	@scripts/check_rooms
 
 fuzz: ## build the parsers' fuzzers and run each for a short, fixed count
+	$(call build_preset,release,,--target harmonium)
 	$(call build_preset,fuzz,test)
 	tests/fuzz/run build/fuzz
 
