@@ -8,6 +8,7 @@
 #include "harmonium/core/named_table.h"
 #include "harmonium/families/counts_rates.h"
 #include "harmonium/families/machine_model.h"
+#include "harmonium/families/registry.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/models/builders.h"
 #include "harmonium/models/classification.h"
@@ -168,6 +169,17 @@ class MachineTrainee final : public Trainee {
   std::optional<double> awake_;  // of a deep machine, when it was last measured: the share of upper units
 };
 
+// Natural gradients: a step of size r along the noise of `rows` rows moves the model by about r² · weights / (2 rows)
+// nats. This much was good for MNIST with 500 hidden units at 100 rows (0.005) and at 2000 (0.03), and gives small
+// machines larger steps: digits, 100 hidden units, 3000 updates, validation rows: −23.00 nats at 0.0167, −22.47 at
+// 0.05.
+// The chains of very small ones freeze at such rates, unless they are tempered or not needed.
+constexpr double good_noise = 0.07, largest_natural_rate = 0.06, very_small = 4096;
+
+bool chains_keep_up(const RunConfig& config, double weights) {
+  return weights > very_small || config.gradient == "pt" || config.gradient == "tempered" || config.gradient == "exact";
+}
+
 // Default rates are for a hundred rows and chains and ten thousand updates. Shorter runs take longer steps, up to what
 // was good with 2000 rows and chains: 0.3 and 0.03 for fang, 0.3 for centering. MNIST, 100 hidden units, 1200 updates
 // of 100 rows, validation rows: −123 nats at 0.005, −109 at 0.015, −105 at 0.03.
@@ -179,10 +191,15 @@ Rates usual_rates(const RunConfig& config) {
   constexpr double usual_updates = 10'000, usual_rows = 100, most_natural = 6, most = 3;
   const bool natural = config.optimizer != "sgd" && config.optimizer != "centering" && config.optimizer != "enhanced" &&
                        config.optimizer != "diagonal";
-  const double averaged = std::sqrt(static_cast<double>(std::min(config.batch, particles)) / usual_rows);
+  const auto rows = static_cast<double>(std::min(config.batch, particles));
+  const double averaged = std::sqrt(rows / usual_rows);
   const double room = std::max(1.0, (natural ? most_natural : most) / std::max(1.0, averaged));
-  const double haste =
-      std::clamp(usual_updates / static_cast<double>(std::max<std::int64_t>(1, config.updates)), 1.0, room);
+  double haste = std::clamp(usual_updates / static_cast<double>(std::max<std::int64_t>(1, config.updates)), 1.0, room);
+  if (natural && make_unit(config.visible)->support() == Unit::Support::bits) {
+    const double weights = find_family(config.model).size(config).weights;
+    const double by_noise = std::min(std::sqrt(2 * good_noise * rows / std::max(1.0, weights)), largest_natural_rate);
+    if (chains_keep_up(config, weights)) haste = std::max(haste, by_noise / rates.weights);
+  }
   return {.bias = rates.bias * haste, .weights = rates.weights * haste};
 }
 

@@ -77,7 +77,8 @@ const char* objective_help() {
 
 const char* gradient_help() {
   static const std::string text =
-      format("negative phase: {}; auto: pcd, or cd for word counts", with_help(negative_phases()));
+      format("negative phase: {}; auto: pcd, cd for word counts, pt for small RBMs of binary units",
+             with_help(negative_phases()));
   return text.c_str();
 }
 

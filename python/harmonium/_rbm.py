@@ -86,7 +86,7 @@ class RBM(Machine):
         learner = getattr(self, "_learner", None)
         chains = learner.chains() if learner is not None else []
         if len(chains) < 2:
-            raise AttributeError("there are no persistent chains")
+            raise AttributeError("there are no persistent chains of hidden units; gradient='pcd' has them")
         return chains[-1]
 
     @classmethod

@@ -198,7 +198,7 @@ def test_parameters_can_be_set(small):
 
 
 def test_partial_fit_keeps_its_chains(bits):
-    rbm = RBM(n_components=5, batch_size=50, random_state=0)
+    rbm = RBM(n_components=5, batch_size=50, gradient="pcd", random_state=0)
     rbm.partial_fit(bits[:50])
     before = rbm.h_samples_.copy()
     rbm.partial_fit(bits[50:100])
