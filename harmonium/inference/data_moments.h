@@ -7,9 +7,9 @@
 
 namespace harmonium {
 
-// Average over rows of E[g | data row]. Where hidden layers are joined (deep Boltzmann machines) the expectation is
+// Average over rows of E[g | data row]. Where hidden units are joined (deep and general machines) the expectation is
 // under the factorized distribution of mean_field.h: the gradient of its bound on the likelihood, by the envelope
-// theorem. There hidden layers must be of units with a single statistic, and edges inside a hidden layer are refused.
+// theorem. There hidden layers must be of units with a single statistic.
 [[nodiscard]] Moments data_moments(const BoltzmannMachine& machine, const State& data,
                                    const MeanFieldOptions& options = {});
 

@@ -44,16 +44,7 @@ AnnealingPath::AnnealingPath(BaseModel base, std::vector<BoltzmannMachine> knots
     : base_(std::move(base)), places_(std::move(places)) {
   require(!knots.empty(), "annealing: a path needs a target");
   check_places(places_, knots.size());
-  const std::vector<LayerSet>& blocks = knots.back().blocks();
-  require(blocks.size() <= 2, "annealing needs a machine whose layers fall into two blocks; this one has {}",
-          blocks.size());
-  kept_ = blocks[sum_out == SumOut::odd || blocks.size() == 1 ? 0 : 1];
-  if (blocks.size() == 2) summed_ = blocks[sum_out == SumOut::odd ? 1 : 0];
-  inner_kept_ = knots.back().without_inner_edges(kept_).size() < kept_.size();
-  for (const std::size_t layer : summed_)
-    require(knots.back().inner_edge(layer) == nullptr,
-            "layer '{}' has an edge inside and cannot be summed out; sum out the {} layers",
-            knots.back().layers()[layer].name, sum_out == SumOut::odd ? "even" : "odd");
+  walked_ = walked_layers(knots.back(), sum_out);
   BoltzmannMachine start = base_.machine();
   bool independent = base_.independent();
   require_finite_z(start);  // lines between definite machines are definite
@@ -87,7 +78,7 @@ void AnnealingPath::move(State& state, std::int64_t from, std::int64_t to, const
   // The kept layers' own part of log f is linear along a line.
   for (const std::size_t layer : kept())
     log_weights.add_(target().unit(layer).log_potential(state.layers[layer], line.slope[layer]), after - before);
-  if (inner_kept_) log_weights.add_(line.growth.inner_potential(state, kept()), after - before);
+  if (walked_.joined) log_weights.add_(line.growth.edge_potential(state, kept()), after - before);
 
   const auto draw_summed = [&](std::size_t layer, const Unit::AnnealedField& old_field,
                                const Unit::AnnealedField& new_field) {
@@ -100,14 +91,16 @@ void AnnealingPath::move(State& state, std::int64_t from, std::int64_t to, const
       state.layers[layer] = draw_summed(layer, {input, before, line.parameters(layer, before)},
                                         {input, after, line.parameters(layer, after)});
     }
-    for (const std::size_t layer : kept()) {
-      const Unit::Parameters theta = line.parameters(layer, after);
-      const at::Tensor input = line.end.input(layer, state);
-      const Unit::AnnealedField field{input, after, theta};
-      state.layers[layer] = target().inner_edge(layer) == nullptr
-                                ? target().unit(layer).sample(key.fold_in(layer), field)
-                                : single_site_sweep(target(), layer, state, key.fold_in(layer), field.total(), after);
-    }
+    walked_.sweep(state, key, [&](State& rows, const LayerSet& in_turn, const Key& own) {
+      for (const std::size_t layer : in_turn) {
+        const Unit::Parameters theta = line.parameters(layer, after);
+        const at::Tensor input = line.end.input(layer, rows);
+        const Unit::AnnealedField field{input, after, theta};
+        rows.layers[layer] = target().inner_edge(layer) == nullptr
+                                 ? target().unit(layer).sample(own.fold_in(layer), field)
+                                 : single_site_sweep(target(), layer, rows, own.fold_in(layer), field.total(), after);
+      }
+    });
     return;
   }
   for (const std::size_t layer : summed()) {
@@ -116,7 +109,10 @@ void AnnealingPath::move(State& state, std::int64_t from, std::int64_t to, const
     state.layers[layer] = draw_summed(layer, {at::lerp(at_start, at_end, before), 1, line.parameters(layer, before)},
                                       {at::lerp(at_start, at_end, after), 1, line.parameters(layer, after)});
   }
-  (void)sample_layers(line.at(after), state, key, kept());
+  const BoltzmannMachine there = line.at(after);
+  walked_.sweep(state, key, [&](State& rows, const LayerSet& in_turn, const Key& own) {
+    (void)sample_layers(there, rows, own, in_turn);
+  });
 }
 
 }  // namespace harmonium

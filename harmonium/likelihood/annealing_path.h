@@ -2,19 +2,17 @@
 //
 // Annealed importance sampling takes the line from base to target (the geometric path); its moment-averaged form goes
 // through knots in between. Place p of the path lies on line ⌊p⌋ at fraction t = p − ⌊p⌋: θ = (1−t) θ_knot + t θ_next.
-// One block of layers is kept (x), the other summed out in f_p(x) = Σ e^{−E_p}; a machine that is one block, a Markov
-// random field, is kept whole. Layers with an edge inside are kept and redrawn unit by unit. Cost of a step for each
-// chain: two products with the weights on a line that starts without weights, three on others.
+// One block of layers is summed out, the others are kept (x), in f_p(x) = Σ e^{−E_p} (models/walked_layers.h): a Markov
+// random field and a general Boltzmann machine are kept whole. Layers with an edge inside are redrawn unit by unit.
+// Cost of a step for each chain: two products with the weights on a line that starts without weights, three on others.
 #pragma once
 
 #include <vector>
 
 #include "harmonium/likelihood/base_model.h"
+#include "harmonium/models/walked_layers.h"
 
 namespace harmonium {
-
-// Which layers an annealing sums out in closed form: odd ones (of an RBM: the hidden layer) or even ones.
-enum class SumOut { odd, even };
 
 class AnnealingPath {
  public:
@@ -25,8 +23,8 @@ class AnnealingPath {
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(places_.size()) - 1; }
   [[nodiscard]] const BaseModel& base() const { return base_; }
   [[nodiscard]] const BoltzmannMachine& target() const { return lines_.back().end; }
-  [[nodiscard]] const LayerSet& kept() const { return kept_; }
-  [[nodiscard]] const LayerSet& summed() const { return summed_; }
+  [[nodiscard]] const LayerSet& kept() const { return walked_.kept; }
+  [[nodiscard]] const LayerSet& summed() const { return walked_.summed; }
 
   // Goes from one place (by number, 0 … steps()) to the next or the one before: adds log f_to(x) − log f_from(x) to
   // every row's log-weight, then makes a Gibbs sweep under `to` (summed layers, then kept ones).
@@ -51,8 +49,7 @@ class AnnealingPath {
   BaseModel base_;
   std::vector<Line> lines_;
   std::vector<double> places_;
-  LayerSet kept_, summed_;
-  bool inner_kept_ = false;  // a kept layer has an edge inside
+  WalkedLayers walked_;
 };
 
 }  // namespace harmonium

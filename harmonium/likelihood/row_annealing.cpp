@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/inference/hidden_blocks.h"
+#include "harmonium/samplers/single_site.h"
 
 namespace harmonium {
 
@@ -25,12 +26,14 @@ class ClampedPath {
  public:
   ClampedPath(const BoltzmannMachine& machine, const State& rows, const RowAnnealingOptions& options)
       : machine_(machine), hidden_(machine.hidden()), walked_(hidden_blocks_from_data(machine)) {
-    // The widest block is summed out; of equal ones the last, which is farthest from the data.
+    // The widest block is summed out; of equal ones the last, which is farthest from the data. Layers with an edge
+    // inside cannot be.
+    const auto width = [&](const LayerSet& block) { return width_of(machine, machine.without_inner_edges(block)); };
     auto widest = walked_.begin();
     for (auto block = walked_.begin(); block != walked_.end(); ++block)
-      if (width_of(machine, *block) >= width_of(machine, *widest)) widest = block;
-    summed_ = *widest;
-    walked_.erase(widest);
+      if (width(*block) >= width(*widest)) widest = block;
+    summed_ = machine.without_inner_edges(*widest);
+    std::erase_if(*widest, [&](std::size_t layer) { return one_of(summed_, layer); });
     const Posterior q = infer(machine, rows, options.mean_field);
     const auto copies = [&](const at::Tensor& table) { return table.repeat_interleave(options.chains, 0); };
     start_.resize(machine.layers().size());
@@ -48,11 +51,17 @@ class ClampedPath {
   void draw_product(const Key& key) {
     for (const std::size_t layer : hidden_) redraw(layer, start_[layer], key.fold_in(layer));
   }
-  // Redraws the summed layers and then the others at β.
+  // Redraws the summed layers and then the others at β, unit by unit where they are joined.
   void sweep(double beta, const Key& key) {
     for (const std::size_t layer : summed_) redraw(layer, field(layer, beta), key.fold_in(layer));
     for (const LayerSet& block : walked_)
-      for (const std::size_t layer : block) redraw(layer, field(layer, beta), key.fold_in(layer));
+      for (const std::size_t layer : block) {
+        if (machine_.inner_edge(layer) == nullptr)
+          redraw(layer, field(layer, beta), key.fold_in(layer));
+        else
+          chains_.layers[layer] =
+              single_site_sweep(machine_, layer, chains_, key.fold_in(layer), field(layer, beta), beta);
+      }
   }
   // log f_to − log f_from of every chain's walked layers, float64.
   [[nodiscard]] at::Tensor log_ratio(double from, double to) const {
@@ -111,20 +120,15 @@ AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, con
   require(!machine.hidden().empty(), "annealing of rows needs hidden layers");
   std::int64_t widest = 1;
   for (const std::size_t layer : machine.hidden()) {
-    require(machine.unit(layer).parameter_names().size() == 1 && machine.inner_edge(layer) == nullptr,
-            "the hidden layer '{}' ({}) cannot be annealed with data held: that is made for binary and softmax layers "
-            "without edges inside",
+    require(machine.unit(layer).parameter_names().size() == 1,
+            "the hidden layer '{}' ({}) cannot be annealed with data held: that is made for binary and softmax layers",
             machine.layers()[layer].name, machine.unit(layer).spec());
     widest = std::max(widest, machine.unit(layer).width());
   }
   // What observed layers add by themselves, edges between them included.
-  at::Tensor own = machine.inner_potential(data, machine.observed());
+  at::Tensor own = machine.edge_potential(data, machine.observed());
   for (const std::size_t layer : machine.observed())
     own = own + machine.unit(layer).log_potential(data.layers[layer], machine.layer_parameters(layer));
-  for (const EdgeInfo& edge : machine.topology().edges)
-    if (!edge.inner() && machine.layers()[edge.lower].observed && machine.layers()[edge.upper].observed)
-      own = own + (data.layers[edge.lower].mm(machine.parameters()[edge.weights]) * data.layers[edge.upper])
-                      .sum(1, false, at::kDouble);
 
   const std::int64_t at_once = std::max<std::int64_t>(1, elements_at_once / (widest * options.chains));
   const auto steps = static_cast<double>(options.betas);

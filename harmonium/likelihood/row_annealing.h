@@ -1,11 +1,12 @@
 // log f(v) = log Σ_hidden e^{−E(v, hidden)} of rows of data by annealed importance sampling over the hidden layers with
-// the data held, for machines whose hidden layers are joined to each other (deep Boltzmann machines).
+// the data held, for machines whose hidden units are joined to each other (deep and general Boltzmann machines).
 //
 // The path starts at the mean-field product of the row, with fields l, and ends at the machine with v held:
 //   −E_β(h) = Σ_layers h·[(1−β) l + β (b + what v adds)] + β Σ_{edges among hidden layers} hᵀ W h′,
-// one hidden block S being summed out in closed form at every β, f_β(h_rest) = Σ_{h_S} e^{−E_β}. At β = 0 the sum over
-// all states is known: Π of the units' partition functions under l. A chain starts at a draw of the product; a step
-// from β to β′ adds log f_β′ − log f_β at its state and makes a Gibbs sweep at β′.
+// one hidden block S being summed out in closed form at every β, f_β(h_rest) = Σ_{h_S} e^{−E_β} (layers with an edge
+// inside cannot be: they are walked, unit by unit, and S may be empty). At β = 0 the sum over all states is known: Π of
+// the units' partition functions under l. A chain starts at a draw of the product; a step from β to β′ adds
+// log f_β′ − log f_β at its state and makes a Gibbs sweep at β′.
 //
 // Upward: E[w] = f(v), so log of the mean over M chains is below log f(v) in expectation, and nears it as M or the
 // number of β grows. Downward, from draws of the posterior (a sweep at β, then log f_β − log f_β′ at the new state):
@@ -36,7 +37,7 @@ struct AnnealedRows {
   double effective = 0;  // effective chains of the upward walk, the mean over rows
 };
 
-// `data` has the observed layers. Hidden layers must be binary or softmax, without edges inside.
+// `data` has the observed layers. Hidden layers must be binary or softmax.
 [[nodiscard]] AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, const Key& key,
                                        const RowAnnealingOptions& options = {}, bool both_ways = false);
 

@@ -20,7 +20,7 @@ const std::string running_prefix = "running_log_z/";
 RunningLogZ::RunningLogZ(const BaseModel& base, std::int64_t chains, const Key& key)
     : at_(base.machine().with_parameters(base.machine().parameters().clone())),
       chains_(base.draw(key.fold_in(0), chains)),
-      kept_(at_.blocks().front()),
+      kept_(walked_layers(at_).kept),
       log_weights_(at::zeros({chains}, at_.options(at::kDouble))),
       log_z_(base.log_z()),
       fewest_effective_(static_cast<double>(chains)),

@@ -252,11 +252,12 @@ at::Tensor BoltzmannMachine::couplings(std::size_t layer) const {
   return weights + weights.t();
 }
 
-at::Tensor BoltzmannMachine::inner_potential(const State& state, const LayerSet& among) const {
+at::Tensor BoltzmannMachine::edge_potential(const State& state, const LayerSet& among) const {
   at::Tensor total = at::zeros({state.rows()}, options(at::kDouble));
-  for (const std::size_t layer : among)
-    if (const EdgeInfo* edge = inner_edge(layer))
-      total += (state.layers[layer].mm(parameters_[edge->weights]) * state.layers[layer]).sum(1, false, at::kDouble);
+  for (const EdgeInfo& edge : topology().edges)
+    if (contains(among, edge.lower) && contains(among, edge.upper))
+      total += (state.layers[edge.lower].mm(parameters_[edge.weights]) * state.layers[edge.upper])
+                   .sum(1, false, at::kDouble);
   return total;
 }
 

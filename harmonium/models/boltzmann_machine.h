@@ -94,8 +94,9 @@ class BoltzmannMachine {
                                      const LayerSet& from) const;
   // W + Wᵀ of the edge inside a layer: what a unit adds to the field of the others.
   [[nodiscard]] at::Tensor couplings(std::size_t layer) const;
-  // xᵀ W x of each row for the edges inside the given layers (float64); nothing where there are none.
-  [[nodiscard]] at::Tensor inner_potential(const State& state, const LayerSet& layers) const;
+  // Σ xᵀ W y of each row over the edges that join the given layers to each other or to themselves (float64); zero where
+  // there are none.
+  [[nodiscard]] at::Tensor edge_potential(const State& state, const LayerSet& among) const;
   // −E of each row (float64); every layer of the state is needed.
   [[nodiscard]] at::Tensor log_potential(const State& state) const;
   // log Σ_{x_summed} e^{−E} of each row (float64), for layers without edges among themselves; their own entries in

@@ -61,6 +61,15 @@ BoltzmannMachine make_semi_restricted(const std::string& visible, const std::str
           type};
 }
 
+BoltzmannMachine make_boltzmann(const std::string& visible, const std::string& hidden, const WithinLayers& within,
+                                at::ScalarType type) {
+  std::vector<Edge> edges;
+  if (within.visible) edges.push_back({"visible", "visible"});
+  edges.push_back({"visible", "hidden"});
+  if (within.hidden) edges.push_back({"hidden", "hidden"});
+  return {{{"visible", make_unit(visible), true}, {"hidden", make_unit(hidden)}}, edges, type};
+}
+
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,
                 const std::vector<std::vector<at::Tensor>>& data_moments) {
   constexpr double smoothing = 1e-3;  // a pixel that is never on gets log-odds −6.9, not −∞

@@ -33,6 +33,14 @@ namespace harmonium {
 [[nodiscard]] BoltzmannMachine make_semi_restricted(const std::string& visible, const std::string& hidden,
                                                     at::ScalarType type = at::kFloat);
 
+// A general Boltzmann machine: every visible unit joined to every hidden one, and units of a layer to each other where
+// that is asked for. Both make every pair of units joined.
+struct WithinLayers {
+  bool visible = true, hidden = true;
+};
+[[nodiscard]] BoltzmannMachine make_boltzmann(const std::string& visible, const std::string& hidden,
+                                              const WithinLayers& within = {}, at::ScalarType type = at::kFloat);
+
 // Weights ~ N(0, scale²), biases zero; observed layers get the biases (and precisions) that match `data_moments` of
 // independent units where given: one list per observed layer, smoothed away from certainty.
 void initialize(BoltzmannMachine& machine, const Key& key, double weight_scale,

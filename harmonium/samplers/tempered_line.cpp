@@ -8,13 +8,9 @@
 namespace harmonium {
 
 TemperedLine::TemperedLine(BoltzmannMachine target, const Moments& base)
-    : target_(std::move(target)), base_(target_.with_parameters(base.to(target_.options()))) {
-  require(target_.blocks().size() <= 2, "tempering needs a machine whose layers fall into two blocks; this one has {}",
-          target_.blocks().size());
-  if (target_.blocks().size() == 2) summed_ = target_.blocks()[1];
-  for (const std::size_t layer : summed_)
-    require(target_.inner_edge(layer) == nullptr, "tempering cannot sum out layer '{}', which has edges inside",
-            target_.layers()[layer].name);
+    : target_(std::move(target)),
+      base_(target_.with_parameters(base.to(target_.options()))),
+      walked_(walked_layers(target_)) {
   (void)(base_.parameters() - target_.parameters());  // refuses other names and shapes
   for (const EdgeInfo& edge : target_.topology().edges)
     require(base_.parameters()[edge.weights].count_nonzero().item<std::int64_t>() == 0,
@@ -47,7 +43,7 @@ at::Tensor TemperedLine::log_f(const State& x, const Fields& inputs, double beta
     for (at::Tensor& each : theta) each = each.to(at::kDouble);
     total += target_.unit(layer).log_potential(x.layers[layer].to(at::kDouble), theta);
   }
-  total.add_(target_.inner_potential(x, kept()), beta);
+  total.add_(target_.edge_potential(x, kept()), beta);
   for (const std::size_t layer : summed()) {
     const Unit::Parameters theta = parameters(layer, beta);
     total += target_.unit(layer).log_partition(at::add(theta[0], inputs[layer], beta), theta);
@@ -58,14 +54,16 @@ at::Tensor TemperedLine::log_f(const State& x, const Fields& inputs, double beta
 void TemperedLine::sweep(State& x, const Fields& inputs, double beta, const Key& key) const {
   for (const std::size_t layer : summed())
     x.layers[layer] = target_.unit(layer).sample(key.fold_in(layer), {inputs[layer], beta, parameters(layer, beta)});
-  for (const std::size_t layer : kept()) {
-    const at::Tensor input = target_.input(layer, x);
-    const Unit::Parameters theta = parameters(layer, beta);
-    const Unit::AnnealedField field{input, beta, theta};
-    x.layers[layer] = target_.inner_edge(layer) == nullptr
-                          ? target_.unit(layer).sample(key.fold_in(layer), field)
-                          : single_site_sweep(target_, layer, x, key.fold_in(layer), field.total(), beta);
-  }
+  walked_.sweep(x, key, [&](State& rows, const LayerSet& in_turn, const Key& own) {
+    for (const std::size_t layer : in_turn) {
+      const at::Tensor input = target_.input(layer, rows);
+      const Unit::Parameters theta = parameters(layer, beta);
+      const Unit::AnnealedField field{input, beta, theta};
+      rows.layers[layer] = target_.inner_edge(layer) == nullptr
+                               ? target_.unit(layer).sample(own.fold_in(layer), field)
+                               : single_site_sweep(target_, layer, rows, own.fold_in(layer), field.total(), beta);
+    }
+  });
 }
 
 State TemperedLine::draw_base(const Key& key, std::int64_t rows) const {

@@ -2,8 +2,8 @@
 //
 //   θ_β = (1 − β) θ_base + β θ_target,   f_β(x) = Σ_summed e^{−E_β},
 //
-// x being the machine's first block of layers (of an RBM: the visible layer; of a Markov random field: all) and the
-// second block, if any, summed out in closed form. Layers of x with an edge inside are redrawn unit by unit. What
+// x being the layers that are kept (of an RBM: the visible layer; of a Markov random field: all) and one block, if any,
+// summed out in closed form (models/walked_layers.h). Layers of x with an edge inside are redrawn unit by unit. What
 // parallel tempering and tempered transitions walk on. Since the base has no weights, the neighbours' share of a field
 // at β is β times that of the target: one product with the weights gives log f at every β.
 #pragma once
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/walked_layers.h"
 
 namespace harmonium {
 
@@ -20,8 +21,8 @@ class TemperedLine {
   TemperedLine(BoltzmannMachine target, const Moments& base);
 
   [[nodiscard]] const BoltzmannMachine& target() const { return target_; }
-  [[nodiscard]] const LayerSet& kept() const { return target_.blocks()[0]; }
-  [[nodiscard]] const LayerSet& summed() const { return summed_; }
+  [[nodiscard]] const LayerSet& kept() const { return walked_.kept; }
+  [[nodiscard]] const LayerSet& summed() const { return walked_.summed; }
   // The machine at β, with its own parameters.
   [[nodiscard]] BoltzmannMachine at(double beta) const;
 
@@ -39,7 +40,7 @@ class TemperedLine {
   [[nodiscard]] Unit::Parameters parameters(std::size_t layer, double beta) const;
 
   BoltzmannMachine target_, base_;
-  LayerSet summed_;
+  WalkedLayers walked_;
 };
 
 // Every state alike: no weights, no biases (continuous units: standard normal).

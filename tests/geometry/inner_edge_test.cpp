@@ -13,7 +13,8 @@ class InnerEdgeMetric : public testing::TestWithParam<std::string> {};
 
 TEST_P(InnerEdgeMetric, SolvesWithTheMatrixOfTheStatisticsThatExist) {
   for (const BoltzmannMachine& shape : {make_mrf("bernoulli:5", at::kDouble), make_mrf("softmax:3x2", at::kDouble),
-                                        make_semi_restricted("bernoulli:4", "bernoulli:3", at::kDouble)}) {
+                                        make_semi_restricted("bernoulli:4", "bernoulli:3", at::kDouble),
+                                        make_boltzmann("bernoulli:4", "bernoulli:3", {}, at::kDouble)}) {
     const BoltzmannMachine machine = support::randomized(shape, 3);
     State state = machine.independent_sample(Key(4), 400);
     gibbs(machine, state, Key(5), 10);

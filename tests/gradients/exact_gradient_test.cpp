@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harmonium/inference/data_moments.h"
+#include "harmonium/inference/enumerated_posterior.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 
@@ -26,7 +27,8 @@ TEST_P(ExactMoments, AreTheAveragesOverAllStates) {
                1e-11);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, ExactMoments, testing::ValuesIn(support::and_inner(support::all_machines())),
+INSTANTIATE_TEST_SUITE_P(Machines, ExactMoments,
+                         testing::ValuesIn(support::and_general(support::and_inner(support::all_machines()))),
                          support::case_name);
 
 class LikelihoodGradient : public testing::TestWithParam<support::MachineCase> {
@@ -53,21 +55,33 @@ class LikelihoodGradient : public testing::TestWithParam<support::MachineCase> {
     return total / static_cast<double>(observed.rows()) - BruteForce(under).log_z;
   }
 
+  // Data moments less the model's against differences of the log-likelihood.
+  void expect_slope(const Moments& of_data, const State& observed) const {
+    const at::Tensor gradient = (of_data - exact_moments(machine)).flatten();
+    const at::Tensor theta = machine.parameters().flatten();
+    const auto shifted = [&](std::int64_t i, double step) {
+      at::Tensor moved = theta.clone();
+      moved[i] += step;
+      return mean_log_likelihood(machine.with_parameters(machine.parameters().unflatten(moved)), observed);
+    };
+    constexpr double h = 1e-5;  // truncation about 1e-10, rounding about 1e-9
+    for (std::int64_t i = 0; i < theta.numel(); ++i)
+      EXPECT_NEAR(gradient[i].item<double>(), (shifted(i, h) - shifted(i, -h)) / (2 * h), 2e-8) << "parameter " << i;
+  }
+
   const BoltzmannMachine machine = GetParam().make();
 };
 
 TEST_P(LikelihoodGradient, IsTheSlopeOfTheLogLikelihoodInEveryParameter) {
   const State observed = data();
-  const at::Tensor gradient = (data_moments(machine, observed) - exact_moments(machine)).flatten();
-  const at::Tensor theta = machine.parameters().flatten();
-  const auto shifted = [&](std::int64_t i, double step) {
-    at::Tensor moved = theta.clone();
-    moved[i] += step;
-    return mean_log_likelihood(machine.with_parameters(machine.parameters().unflatten(moved)), observed);
-  };
-  constexpr double h = 1e-5;  // truncation about 1e-10, rounding about 1e-9
-  for (std::int64_t i = 0; i < theta.numel(); ++i)
-    EXPECT_NEAR(gradient[i].item<double>(), (shifted(i, h) - shifted(i, -h)) / (2 * h), 2e-8) << "parameter " << i;
+  expect_slope(data_moments(machine, observed), observed);
+}
+
+TEST_P(LikelihoodGradient, IsTheSameByEnumerationOfHiddenStates) {
+  for (const std::size_t layer : machine.hidden())
+    if (!machine.unit(layer).state_count()) GTEST_SKIP() << "continuous hidden units";
+  const State observed = data();
+  expect_close(enumerated_data_moments(machine, observed), data_moments(machine, observed), 1e-12);
 }
 
 TEST_P(LikelihoodGradient, VanishesWhereTheDataAreTheModelItself) {
@@ -80,6 +94,32 @@ TEST_P(LikelihoodGradient, VanishesWhereTheDataAreTheModelItself) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, LikelihoodGradient,
                          testing::ValuesIn(support::and_inner(support::shallow_machines())), support::case_name);
+
+// Where hidden units are joined to each other, to units of their own layer or of others.
+class JoinedLikelihoodGradient : public LikelihoodGradient {};
+
+TEST_P(JoinedLikelihoodGradient, IsTheSlopeOfTheLogLikelihoodInEveryParameter) {
+  const State observed = data();
+  expect_slope(enumerated_data_moments(machine, observed), observed);
+}
+
+std::vector<support::MachineCase> joined_machines() {
+  std::vector<support::MachineCase> result = support::general_machines();
+  for (const support::MachineCase& one : support::deep_machines())
+    if (one.name != "MixedChain") result.push_back(one);  // its upper layer is continuous
+  return result;
+}
+INSTANTIATE_TEST_SUITE_P(Machines, JoinedLikelihoodGradient, testing::ValuesIn(joined_machines()), support::case_name);
+
+TEST(EnumeratedDataMoments, RefuseManyHiddenStates) {
+  const auto message = [](const std::string& hidden) {
+    const BoltzmannMachine machine = make_boltzmann("bernoulli:2", hidden, {.hidden = false});
+    return support::message_of([&] { require_few_hidden_states(machine); });
+  };
+  EXPECT_EQ(message("bernoulli:15"), "");
+  support::expect_mentions(message("bernoulli:16"), {"every state", "15 binary units"});
+  support::expect_mentions(message("gaussian:2"), {"gaussian:2", "finite"});
+}
 
 TEST(ExactMomentsOfLargeMachines, DoNotDependOnTheBordersOfChunks) {
   // The hidden side has 2^12 states beside 1024 units: several chunks. A machine that repeats one visible unit 1024

@@ -37,7 +37,9 @@ std::vector<BoltzmannMachine> small_machines() {
           make_chain({"bernoulli:4", "bernoulli:3", "softmax:2x2"}, at::kDouble),
           make_mrf("bernoulli:6", at::kDouble),
           make_mrf("softmax:3x3", at::kDouble),
-          make_semi_restricted("bernoulli:5", "bernoulli:3", at::kDouble)};
+          make_semi_restricted("bernoulli:5", "bernoulli:3", at::kDouble),
+          make_boltzmann("bernoulli:5", "bernoulli:3", {}, at::kDouble),
+          make_boltzmann("softmax:2x2", "bernoulli:3", {.visible = false}, at::kDouble)};
 }
 
 TEST(AnnealingPath, IsUnbiasedWhicheverBlockIsSummedOut) {
@@ -48,6 +50,21 @@ TEST(AnnealingPath, IsUnbiasedWhicheverBlockIsSummedOut) {
       const BoltzmannMachine target = randomized(machine.to(at::kDouble), 61, 0.5);
       expect_unbiased({uniform_base(target), {target}, {0, 0.4, 1}, sum_out}, machine.unit(0).spec());
     }
+}
+
+TEST(AnnealingPath, SumsOutWhatCanBe) {
+  const auto walked = [](const BoltzmannMachine& machine, SumOut sum_out = SumOut::odd) {
+    return walked_layers(machine, sum_out);
+  };
+  EXPECT_EQ(walked(make_rbm("bernoulli:2", "bernoulli:2")).summed, LayerSet{1});
+  EXPECT_EQ(walked(make_rbm("bernoulli:2", "bernoulli:2"), SumOut::even).summed, LayerSet{0});
+  EXPECT_EQ(walked(make_boltzmann("bernoulli:2", "bernoulli:2", {.hidden = false})).summed, LayerSet{1});
+  EXPECT_EQ(walked(make_boltzmann("bernoulli:2", "bernoulli:2", {.visible = false})).summed, LayerSet{0});
+  EXPECT_EQ(walked(make_boltzmann("bernoulli:2", "bernoulli:2")).summed, LayerSet{});
+  EXPECT_EQ(walked(make_boltzmann("bernoulli:2", "bernoulli:2")).kept, (LayerSet{0, 1}));
+  support::expect_mentions(
+      support::message_of([&] { (void)walked(make_boltzmann("bernoulli:2", "bernoulli:2"), SumOut::even); }),
+      {"visible", "joined to each other", "sum"});
 }
 
 TEST(AnnealingPath, IsUnbiasedThroughAnyKnots) {

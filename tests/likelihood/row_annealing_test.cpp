@@ -30,9 +30,21 @@ BoltzmannMachine strong_chain(std::uint64_t seed) {
   return randomized(make_chain({"bernoulli:8", "bernoulli:10", "bernoulli:9"}, at::kDouble), seed, 1.0);
 }
 
-TEST(RowAnnealing, FindsTheSumOverAllHiddenStates) {
+// Hidden units joined to each other inside their layer, as strong.
+BoltzmannMachine strong_general(std::uint64_t seed) {
+  return randomized(make_boltzmann("bernoulli:8", "bernoulli:10", {}, at::kDouble), seed, 1.0);
+}
+
+class StrongMachine : public testing::TestWithParam<BoltzmannMachine (*)(std::uint64_t)> {
+ protected:
+  [[nodiscard]] static BoltzmannMachine make(std::uint64_t seed) { return GetParam()(seed); }
+};
+INSTANTIATE_TEST_SUITE_P(Of, StrongMachine, testing::Values(&strong_chain, &strong_general),
+                         [](const auto& one) { return one.index == 0 ? "Chain" : "General"; });
+
+TEST_P(StrongMachine, FindsTheSumOverAllHiddenStates) {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const BoltzmannMachine machine = strong_chain(seed);
+    const BoltzmannMachine machine = make(seed);
     const State data = random_rows(machine, 20, 40 + seed);
     const at::Tensor truth = by_all_states(machine, data);
     const at::Tensor mean_field = log_marginal(machine, data).log_f;
@@ -45,9 +57,9 @@ TEST(RowAnnealing, FindsTheSumOverAllHiddenStates) {
 
 // E[w] = f(v) holds for any number of steps, so a short walk is unbiased too: the mean of w/f over 4000 independent
 // chains is 1 within 5.5 standard errors (false-alarm rate 4e-8 a row).
-TEST(RowAnnealing, WeightsAreUnbiasedHoweverShortTheWalk) {
+TEST_P(StrongMachine, HasUnbiasedWeightsHoweverShortTheWalk) {
   constexpr std::int64_t rows = 3, repeats = 4000;
-  const BoltzmannMachine machine = strong_chain(7);
+  const BoltzmannMachine machine = make(7);
   State data = random_rows(machine, rows, 8);
   const at::Tensor truth = by_all_states(machine, data);
   data.layers[0] = data.layers[0].repeat({repeats, 1});
@@ -61,8 +73,8 @@ TEST(RowAnnealing, WeightsAreUnbiasedHoweverShortTheWalk) {
 
 // Three steps of two chains leave a gap between both sides, and the truth lies in it: on average over 200 rows, within
 // 5.5 standard errors of the differences (false-alarm rate 2e-8 a side).
-TEST(RowAnnealing, BracketsTheTruthOnAverage) {
-  const BoltzmannMachine machine = strong_chain(9);
+TEST_P(StrongMachine, BracketsTheTruthOnAverage) {
+  const BoltzmannMachine machine = make(9);
   const State data = random_rows(machine, 200, 10);
   const at::Tensor truth = by_all_states(machine, data);
   const AnnealedRows found = anneal_rows(machine, data, Key(11), {.chains = 2, .betas = 3}, true);
@@ -84,6 +96,15 @@ TEST(RowAnnealing, IsExactWhereHiddenLayersShareNoWeight) {
   EXPECT_NEAR(found.effective, 2, 1e-9);
 }
 
+TEST(RowAnnealing, IsExactWhereUnitsOfALayerShareNoWeight) {
+  BoltzmannMachine machine = strong_general(22);
+  machine.parameters()["hidden_hidden.weights"].zero_();
+  const State data = random_rows(machine, 5, 23);
+  const AnnealedRows found = anneal_rows(machine, data, Key(24), {.chains = 2, .betas = 3}, true);
+  support::expect_close(found.log_f, by_all_states(machine, data), 1e-9);
+  support::expect_close(found.at_most, by_all_states(machine, data), 1e-9);
+}
+
 TEST(RowAnnealing, TakesThreeHiddenLayersSoftmaxUnitsAndLabels) {
   const auto binary = [](std::int64_t width) { return make_unit("bernoulli:" + std::to_string(width)); };
   const std::vector<BoltzmannMachine> machines = {
@@ -94,7 +115,12 @@ TEST(RowAnnealing, TakesThreeHiddenLayersSoftmaxUnitsAndLabels) {
                    {"label", make_unit("softmax:1x3"), true}},
                   {{"visible", "visible"}, {"visible", "hidden1"}, {"hidden1", "hidden2"}, {"hidden2", "label"}},
                   at::kDouble},
-                 16)};
+                 16),
+      randomized(make_boltzmann("bernoulli:4", "softmax:3x3", {}, at::kDouble), 25),
+      randomized({{{"visible", binary(3), true}, {"hidden1", binary(4)}, {"hidden2", binary(4)}},
+                  {{"visible", "hidden1"}, {"hidden1", "hidden1"}, {"hidden1", "hidden2"}},
+                  at::kDouble},
+                 26)};
   for (const BoltzmannMachine& machine : machines) {
     const State data = random_rows(machine, 20, 17);
     const AnnealedRows found = anneal_rows(machine, data, Key(18), {.chains = 64, .betas = 300});

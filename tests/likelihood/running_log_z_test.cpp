@@ -56,7 +56,7 @@ TEST_P(RunningLogZOf, IsUnbiasedForZAlongAnyHistory) {
 }
 
 std::vector<support::MachineCase> followed_machines() {
-  std::vector<support::MachineCase> all = support::inner_machines();
+  std::vector<support::MachineCase> all = support::and_general(support::inner_machines());
   for (const auto& cases : {support::shallow_machines(), support::deep_machines()})
     for (const support::MachineCase& one : cases)
       if (one.make().observed().size() == 1) all.push_back(one);

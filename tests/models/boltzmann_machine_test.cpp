@@ -170,7 +170,8 @@ TEST_P(AnyMachine, BlocksPartitionTheLayersWithoutEdgesInside) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, AnyMachine, testing::ValuesIn(support::and_inner(support::all_machines())),
+INSTANTIATE_TEST_SUITE_P(Machines, AnyMachine,
+                         testing::ValuesIn(support::and_general(support::and_inner(support::all_machines()))),
                          support::case_name);
 
 // Both layers continuous: nothing can be enumerated, but one side can still be integrated given the other.

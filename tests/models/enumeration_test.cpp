@@ -47,7 +47,7 @@ TEST(PlanEnumeration, RefusesMachinesContinuousOnBothSides) {
 }
 
 TEST(ForEachState, VisitsEveryStateOnceWithItsSum) {
-  for (const support::MachineCase& one : support::and_inner(support::all_machines())) {
+  for (const support::MachineCase& one : support::and_general(support::and_inner(support::all_machines()))) {
     SCOPED_TRACE(one.name);
     const BoltzmannMachine machine = one.make();
     const support::PlainMachine plain(machine);

@@ -186,8 +186,19 @@ TEST(ParallelTempering, RefusesLaddersBasesAndChainsThatDoNotFit) {
   expect_mentions(message_of([&] { ParallelTempering({0, 1}, 2).start({State()}); }), {"1", "2"});
   expect_mentions(message_of([&] { TemperedLine(machine, machine.parameters()); }), {"visible_hidden.weights"});
   expect_mentions(message_of([] { static_cast<void>(linear_ladder(1)); }), {"1"});
-  const BoltzmannMachine triangle = support::triangle();
-  expect_mentions(message_of([&] { TemperedLine(triangle, triangle.parameters()); }), {"two blocks", "3"});
+}
+
+// Chi-square, false-alarm rate 1e-6.
+TEST(ParallelTempering, TakesMachinesOfMoreThanTwoBlocks) {
+  const support::ThreadCount one_thread{1};
+  const BoltzmannMachine triangle = support::randomized(support::triangle(), 219);
+  const support::BruteForce brute(triangle);
+  const TemperedLine line(triangle, support::some_base(triangle));
+  EXPECT_EQ(line.kept().size(), 2u);
+  ParallelTempering sampler({0, 0.5, 1}, 40'000);
+  for (std::uint64_t step = 0; step < 30; ++step) sampler.step(line, Key(220).fold_in(step));
+  support::expect_frequencies(support::count_configurations(sampler.target_state(line, Key(221)), brute.configurations),
+                              brute.probabilities);
 }
 
 TEST(ParallelTempering, RefusesASavedStateThatIsNotWhole) {

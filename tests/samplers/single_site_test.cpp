@@ -22,6 +22,7 @@ std::vector<support::MachineCase> discrete_inner_machines() {
   std::vector<support::MachineCase> result;
   for (const support::MachineCase& one : support::inner_machines())
     if (one.name != "SemiRestrictedPotts") result.push_back(one);
+  result.push_back(support::general_machines().front());
   return result;
 }
 

@@ -85,6 +85,22 @@ inline std::vector<MachineCase> inner_machines() {
   };
 }
 
+// Machines whose hidden units are joined to each other by an edge inside a layer: no layer, or only the visible one,
+// can be summed out.
+inline std::vector<MachineCase> general_machines() {
+  return {
+      {"General", [] { return randomized(make_boltzmann("bernoulli:4", "bernoulli:3", {}, at::kDouble), 11); }},
+      {"GeneralPotts", [] { return randomized(make_boltzmann("bernoulli:3", "softmax:2x2", {}, at::kDouble), 12); }},
+      {"HiddenJoined",
+       [] { return randomized(make_boltzmann("softmax:1x3", "bernoulli:4", {.visible = false}, at::kDouble), 13); }},
+  };
+}
+
+inline std::vector<MachineCase> and_general(std::vector<MachineCase> machines) {
+  for (MachineCase& one : general_machines()) machines.push_back(std::move(one));
+  return machines;
+}
+
 inline std::vector<MachineCase> and_inner(std::vector<MachineCase> machines) {
   for (MachineCase& one : inner_machines()) machines.push_back(std::move(one));
   return machines;
@@ -107,12 +123,12 @@ inline std::vector<MachineCase> discrete_machines() {
   return result;
 }
 
-// Those and the fields without continuous units.
+// Those and the machines with an edge inside a layer that have no continuous units.
 inline std::vector<MachineCase> discrete_and_inner_machines() {
   std::vector<MachineCase> result = discrete_machines();
   for (const MachineCase& one : inner_machines())
     if (one.name != "SemiRestrictedPotts") result.push_back(one);
-  return result;
+  return and_general(std::move(result));
 }
 
 inline std::string case_name(const ::testing::TestParamInfo<MachineCase>& info) { return info.param.name; }
