@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/families/encoded_data.h"
+#include "harmonium/families/inference_options.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/families/machine_training.h"
 #include "harmonium/families/option_groups.h"
@@ -21,40 +22,14 @@ namespace {
 
 namespace groups = option_groups;
 
-struct DeepOptions {
-  std::string inference = "mean_field";
-  std::int64_t posterior_sweeps = 1;
-
-  template <class Self, class Visitor>
-  static void visit(Self& self, Visitor&& visitor) {
-    visitor("inference", self.inference,
-            "hidden layers given data, in training: mean_field; gibbs (sampled, one state kept for every row, which "
-            "keeps upper layers active); mean_field_then_gibbs");
-    visitor("posterior_sweeps", self.posterior_sweeps, "gibbs: sweeps of the hidden layers at every visit of a row");
-  }
-};
-
 // Stages of other families are configured without these.
-DeepOptions deep_options(const RunConfig& config) {
-  const DeepOptions* given = config.own.find<DeepOptions>();
-  return given == nullptr ? DeepOptions{} : *given;
-}
-
-// How rows are inferred in training, as the options say.
-DataInference data_inference(const RunConfig& config) {
-  const DeepOptions own = deep_options(config);
-  return {.sampled = own.inference != "mean_field",
-          .sampling = {.sweeps = own.posterior_sweeps, .persistent = own.inference == "gibbs"},
-          .seed = Key(config.seed).fold_in(run_streams::posterior).bits()};
+InferenceOptions deep_options(const RunConfig& config) {
+  const InferenceOptions* given = config.own.find<InferenceOptions>();
+  return given == nullptr ? InferenceOptions{} : *given;
 }
 
 void resolve_deep(RunConfig& config, RunData& data) {
-  const DeepOptions own = deep_options(config);
-  require(own.inference == "mean_field" || own.inference == "gibbs" || own.inference == "mean_field_then_gibbs",
-          "@inference {}: there are mean_field, gibbs and mean_field_then_gibbs", own.inference);
-  require(own.posterior_sweeps >= 1, "@posterior_sweeps {}: give a number of sweeps, 1 or more", own.posterior_sweeps);
-  require(own.posterior_sweeps == 1 || own.inference != "mean_field",
-          "@posterior_sweeps belongs to @inference gibbs and mean_field_then_gibbs, and @inference is mean_field");
+  check_inference(deep_options(config));
   require(config.labels == "none" || config.labels == "top", "@labels {}: there are none and top", config.labels);
   require(config.layers != "none" && !config.layers.empty(),
           "@model dbm needs @layers: its hidden layers from the bottom up, such as 100,50");
@@ -83,8 +58,7 @@ std::unique_ptr<Model> make_deep(const RunConfig& config, const RunData& data, c
   TrainedMachine model = initialized_machine(
       classes > 0 ? make_labelled_chain(chain_specs(config), classes) : make_chain(chain_specs(config)), config, data);
   // What `evaluate` anneals rows for: such machines are far above the mean-field bound.
-  if (const DeepOptions own = deep_options(config); own.inference != "mean_field")
-    model.notes["inference"] = own.inference;
+  note_inference(model, deep_options(config));
   if (!stages.empty()) {
     std::vector<BoltzmannMachine> rbms;
     for (const auto& each : stages) rbms.push_back(each->machine()->machine);
@@ -100,7 +74,8 @@ std::unique_ptr<Model> make_deep(const RunConfig& config, const RunData& data, c
 std::unique_ptr<Trainee> train_deep(const RunConfig& config, const RunData& data, const Model& start) {
   const TrainedMachine& machine = *start.machine();
   check_machine(machine.machine, config, data);
-  return train_machine(config, data, machine, dynamic_cast<const MachineModel&>(start).chains, data_inference(config));
+  return train_machine(config, data, machine, dynamic_cast<const MachineModel&>(start).chains,
+                       data_inference(config, deep_options(config)));
 }
 
 std::optional<Stages> pretraining(const RunConfig& config, const RunData& data) {
@@ -197,7 +172,7 @@ Family dbm_family() {
                                      groups::metric(),
                                      groups::sparsity(),
                                      {"layers", "labels", "pretrain", "pretrain_updates", "patience"}}),
-          .own = OwnOptions(DeepOptions{}),
+          .own = OwnOptions(InferenceOptions{}),
           .resolve = resolve_deep,
           .make = make_deep,
           .train = train_deep,

@@ -18,10 +18,6 @@ std::optional<std::size_t> find_label(const BoltzmannMachine& machine) {
   return there ? std::optional(label_layer(machine)) : std::nullopt;
 }
 
-bool has_inner_edges(const BoltzmannMachine& machine) {
-  return std::ranges::any_of(machine.topology().edges, &EdgeInfo::inner);
-}
-
 at::Tensor visible_means(const BoltzmannMachine& machine, const State& state) {
   return machine.unit(0).mean(machine.field(0, state), machine.layer_parameters(0));
 }
@@ -57,6 +53,7 @@ std::vector<Exhibit> deep_filters(const BoltzmannMachine& machine) {
   at::Tensor projection;  // pixels × units
   std::size_t below = 0;
   for (const EdgeInfo& edge : machine.topology().edges) {
+    if (edge.inner()) continue;  // couplings()
     if (edge.lower != below || machine.layers()[edge.upper].observed) break;
     const at::Tensor& weights = machine.parameters()[edge.weights];
     projection = projection.defined() ? projection.mm(weights) : weights;
@@ -69,6 +66,40 @@ std::vector<Exhibit> deep_filters(const BoltzmannMachine& machine) {
                         .caption = format("{} of {} units of {}, largest first: the filters of the layer below, added "
                                           "up by the weights to them, as if units were linear.",
                                           shown.size(0), projection.size(1), name),
+                        .rows = shown,
+                        .weights = true,
+                        .columns = 12});
+  }
+  return exhibits;
+}
+
+// Edges between units of one layer beside those between layers: rows of L, and of J through the filters of hidden
+// units.
+std::vector<Exhibit> couplings(const BoltzmannMachine& machine) {
+  constexpr std::int64_t most = 48;
+  std::vector<Exhibit> exhibits;
+  if (machine.hidden().empty()) return exhibits;  // filters()
+  if (machine.inner_edge(0) != nullptr) {
+    const at::Tensor shown = longest(machine.couplings(0), most);
+    exhibits.push_back({.id = "couplings-visible",
+                        .title = "Couplings between visible units",
+                        .caption = format("Weights of {} of {} visible units to all others, largest first. Red adds to "
+                                          "a pixel, blue takes away; each on its own scale.",
+                                          shown.size(0), machine.unit(0).width()),
+                        .rows = shown,
+                        .weights = true,
+                        .columns = 12});
+  }
+  for (const EdgeInfo& edge : machine.topology().edges) {
+    if (edge.lower != 0 || edge.inner() || machine.inner_edge(edge.upper) == nullptr) continue;
+    const std::string& name = machine.layers()[edge.upper].name;
+    const at::Tensor through = machine.couplings(edge.upper).mm(machine.parameters()[edge.weights].t());
+    const at::Tensor shown = longest(through, most);
+    exhibits.push_back({.id = "couplings-" + name,
+                        .title = "Couplings between units of " + name,
+                        .caption = format("{} of {} units of {}, largest first: the filters of all other units, added "
+                                          "up by the weights to them, as if units were linear.",
+                                          shown.size(0), through.size(0), name),
                         .rows = shown,
                         .weights = true,
                         .columns = 12});
@@ -126,6 +157,7 @@ std::string MachineModel::title() const {
   if (family == "classification_rbm") return "Classification RBM";
   if (family == "dbm") return "Deep Boltzmann machine";
   if (family == "mrf") return "Markov random field";
+  if (family == "boltzmann") return "General Boltzmann machine";
   return family == "semi_restricted" ? "Semi-restricted Boltzmann machine"
          : of_words()                ? "RBM of word counts, given the length of a document"
                                      : "RBM";
@@ -212,10 +244,10 @@ at::Tensor MachineModel::encode(const at::Tensor& rows, std::size_t layer) const
 }
 
 at::Tensor MachineModel::reconstruct(const at::Tensor& rows) const {
-  return visible_means(trained_.machine, posterior_means(rows));
+  return means_given_others(trained_.machine, 0, posterior_means(rows));
 }
 
-bool MachineModel::reconstructs() const { return !of_words() && !has_inner_edges(trained_.machine); }
+bool MachineModel::reconstructs() const { return !of_words(); }
 
 std::vector<Exhibit> MachineModel::exhibits(const ExhibitInput& input) const {
   const BoltzmannMachine& machine = trained_.machine;
@@ -223,6 +255,7 @@ std::vector<Exhibit> MachineModel::exhibits(const ExhibitInput& input) const {
   if (visible().width() < 4 || of_words()) return {};
   std::vector<Exhibit> all = {filters(machine)};
   for (Exhibit& each : deep_filters(machine)) all.push_back(std::move(each));
+  for (Exhibit& each : couplings(machine)) all.push_back(std::move(each));
   all.push_back(samples(machine, input.checkpoint));
   if (label_) all.push_back(class_samples(machine, *label_));
   return all;

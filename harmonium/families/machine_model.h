@@ -1,4 +1,5 @@
-// A Boltzmann machine as a model: RBM, classification RBM, Markov random field, semi-restricted, deep.
+// A Boltzmann machine as a model: RBM, classification RBM, Markov random field, semi-restricted, general,
+// deep.
 #pragma once
 
 #include <memory>

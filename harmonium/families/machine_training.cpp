@@ -59,7 +59,7 @@ ValidationLikelihoodOptions validation_options(const RunConfig& config, const Da
   options.steps_per_update = std::min(2.0, share * update / (products_of_a_step * static_cast<double>(options.chains)));
   // Models that start with trained layers are far from the base.
   const bool from_trained = config.pretrain != "none" || config.start != "none";
-  if (inference.sampled) {
+  if (inference.by != DataInference::By::mean_field) {
     options.rows = 200;
     options.row_betas = 50;
   }

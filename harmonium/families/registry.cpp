@@ -9,17 +9,12 @@ namespace harmonium {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      rbm_family(),
-      classification_rbm_family(),
-      mrf_family(),
-      semi_restricted_family(),
-      dbm_family(),
-      dbn_family(),
-      classification_dbn_family(),
-      nade_family(),
-      vae_family(),
-      mixture_family(),
-      mlp_family(),
+      rbm_family(),         classification_rbm_family(),
+      mrf_family(),         semi_restricted_family(),
+      boltzmann_family(),   dbm_family(),
+      dbn_family(),         classification_dbn_family(),
+      nade_family(),        vae_family(),
+      mixture_family(),     mlp_family(),
       autoencoder_family(),
   };
   return all;

@@ -34,6 +34,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family classification_rbm_family();
 [[nodiscard]] Family mrf_family();
 [[nodiscard]] Family semi_restricted_family();
+[[nodiscard]] Family boltzmann_family();
 [[nodiscard]] Family dbm_family();
 [[nodiscard]] Family dbn_family();
 [[nodiscard]] Family classification_dbn_family();

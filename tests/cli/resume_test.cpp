@@ -77,6 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--model", "classification_rbm", "--objective", "hybrid", "--keep", "best", "--gradient", "fpcd"}},
         Variant{"DeepMachine", {"--model", "dbm", "--layers", "6,4", "--optimizer", "fang"}},
         Variant{"DeepMachineByMeans", {"--model", "dbm", "--layers", "6,4", "--mean-field-steps", "1"}},
+        Variant{"GeneralMachineBySampledRows", {"--model", "boltzmann", "--inference", "gibbs", "--particles", "30"}},
+        Variant{"GeneralMachineThatKeepsItsBest",
+                {"--model", "boltzmann", "--hidden", "18", "--keep", "best", "--optimizer", "centering"}},
         Variant{"Classifier", {"--model", "mlp", "--layers", "9,7", "--dropout", "0.3"}},
         Variant{
             "Autoencoder",

@@ -142,10 +142,11 @@ class Tool : public ::testing::Test {
     // Models with several hidden layers, or none, have another option for them.
     const auto model = std::ranges::find(more, "--model");
     const std::string name = model == more.end() ? "rbm" : *(model + 1);
-    if (name == "rbm" || name == "classification_rbm" || name == "semi_restricted" || name == "nade")
+    if (name == "rbm" || name == "classification_rbm" || name == "semi_restricted" || name == "boltzmann" ||
+        name == "nade")
       defaults.emplace_back("--hidden", "8");
     // The last model is what most tests are about; which one is best depends on a noisy estimate in so short a run.
-    if (name == "rbm" || name == "mrf" || name == "semi_restricted" || name == "dbm")
+    if (name == "rbm" || name == "mrf" || name == "semi_restricted" || name == "boltzmann" || name == "dbm")
       if (std::ranges::find(more, "--patience") == more.end()) defaults.emplace_back("--keep", "last");
     return Arguments{"train", "--out", out} + with_defaults(more, defaults);
   }

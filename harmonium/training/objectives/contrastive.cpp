@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/inference/data_moments.h"
+#include "harmonium/inference/enumerated_posterior.h"
 #include "harmonium/training/objectives/phase_statistics.h"
 
 namespace harmonium {
@@ -21,10 +22,12 @@ Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase
       phase_(std::move(phase)),
       sparsity_(machine_, sparsity),
       sparse_(sparsity.cost != 0),
-      inference_(inference) {}
+      inference_(inference) {
+  if (inference_.by == DataInference::By::enumeration) require_few_hidden_states(machine_);
+}
 
 void Contrastive::begin_posterior(const BatchStream& batches) {
-  if (inference_.sampled && machine_.hidden_joined())
+  if (inference_.by == DataInference::By::sampling && machine_.hidden_joined())
     posterior_.emplace(machine_, batches.data().rows(), inference_.sampling, Key(inference_.seed));
 }
 
@@ -59,6 +62,14 @@ Moments Contrastive::moments_of_all_data(const BatchStream& batches) const {
   return sum.to(machine_.scalar_type());
 }
 
+Moments Contrastive::moments_of(const State& data, const Step& step) {
+  if (posterior_) return posterior_->data_moments(machine_, data, step.rows, step.key.fold_in(posterior_stream));
+  if (!all_data_.empty()) return all_data_.clone();
+  if (inference_.by == DataInference::By::enumeration && machine_.hidden_joined())
+    return enumerated_data_moments(machine_, data);
+  return data_moments(machine_, data, inference_.mean_field);
+}
+
 Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& step) {
   phase_->at_fraction(step.fraction);
   std::vector<at::Tensor> values = batch;
@@ -66,10 +77,7 @@ Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& 
   if (completions_)
     values[0] = completions_->fill(machine_, values[0], step.update, step.key.fold_in(completion_stream));
   const State data = machine_.observe(values);
-  Moments gradient = posterior_
-                         ? posterior_->data_moments(machine_, data, step.rows, step.key.fold_in(posterior_stream))
-                     : all_data_.empty() ? data_moments(machine_, data)
-                                         : all_data_.clone();
+  Moments gradient = moments_of(data, step);
   sparsity_.observe(gradient);
   if (step.observer != nullptr) {
     const Moments model = phase_->model_moments(machine_, data, step.key);

@@ -2,8 +2,8 @@
 //
 //   gradient = E_data[g] − E_model[g] (+ the pull of a sparsity target)
 //
-// The first by data_moments() or, where hidden layers are joined and that is asked for, by a posterior that is sampled
-// and kept for every row (inference/sampled_posterior.h), the second by a negative phase, which may also stand for
+// The first by data_moments() or, where hidden units are joined and that is asked for, by a posterior that is sampled
+// (inference/sampled_posterior.h) or enumerated, the second by a negative phase, which may also stand for
 // another objective (gradients/objective.h). A machine without hidden layers has the same data moments at every update:
 // they are taken over all data once, so that batches add no noise, unless the negative phase belongs to the batch.
 #pragma once
@@ -21,9 +21,10 @@
 
 namespace harmonium {
 
-// Data moments where hidden layers are joined to each other.
+// Data moments where hidden units are joined to each other.
 struct DataInference {
-  bool sampled = false;  // else by mean field
+  enum class By { mean_field, sampling, enumeration } by = By::mean_field;
+  MeanFieldOptions mean_field = {};
   SampledPosteriorOptions sampling = {};
   std::uint64_t seed = 0;  // of the states that rows start with
 };
@@ -53,6 +54,7 @@ class Contrastive final : public Objective {
  private:
   void begin_posterior(const BatchStream& batches);
   [[nodiscard]] Moments moments_of_all_data(const BatchStream& batches) const;
+  [[nodiscard]] Moments moments_of(const State& data, const Step& step);
 
   BoltzmannMachine machine_;
   std::unique_ptr<NegativePhase> phase_;

@@ -28,7 +28,7 @@ Training sampled_posterior(bool first) {
   return make_training(std::move(machine), BatchStream(data, {.batch = 16}, Key(2)),
                        make_negative_phase("pcd", {.sweeps = 1, .particles = 20}), std::move(metric),
                        {.rate_bias = 0.05, .rate_weights = 0.05}, {.updates = 40, .averaging = 10, .seed = 3}, {},
-                       {.sampled = true, .sampling = {.sweeps = 2}, .seed = first ? 4u : 8u});
+                       {.by = DataInference::By::sampling, .sampling = {.sweeps = 2}, .seed = first ? 4u : 8u});
 }
 
 Training criterion(bool first) {
