@@ -86,15 +86,15 @@ TEST_P(PosteriorOf, HasTheExactMomentsOnAverage) {
   for (const auto& [name, values] : found) support::expect_mean(at::stack(values), truth[name], name);
 }
 
-// Rows that start anew are independent of each other: all 20 000 of one visit. The same false-alarm rate. At a
-// temperature of 1 the visit is 60 sweeps from a random state, or from a draw of the mean-field distribution.
+// Rows that start anew are independent of each other, so 100 crowds of 100 are. The same false-alarm rate. At a
+// temperature of 1 the visit is 40 sweeps from a random state, or from a draw of the mean-field distribution.
 TEST_P(PosteriorOf, HasTheExactMomentsWhereverAVisitStarts) {
   const support::Configuration data = observed();
   const Moments truth = exact(data);
-  constexpr std::int64_t crowds = 200, rows = 100;
+  constexpr std::int64_t crowds = 100, rows = 100;
   using Start = SampledPosteriorOptions::Start;
   for (const Start start : {Start::mean_field, Start::hot}) {
-    SampledPosterior posterior(machine_, rows, {.sweeps = 60, .start = start, .temperature = 1}, Key(8));
+    SampledPosterior posterior(machine_, rows, {.sweeps = 40, .start = start, .temperature = 1}, Key(8));
     EXPECT_TRUE(posterior.state().empty()) << "nothing is kept";
     std::map<std::string, std::vector<at::Tensor>> found;
     for (std::uint64_t crowd = 0; crowd < crowds; ++crowd) {

