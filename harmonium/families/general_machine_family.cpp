@@ -63,6 +63,10 @@ void resolve_general(RunConfig& config, RunData& data) {
           own.within);
   if (inner.visible) check_joined("@visible", config.visible, config.visible, "@within hidden or none");
   if (inner.hidden) check_joined("@hidden", config.hidden, hidden_spec(config.hidden), "@within visible or none");
+  // fang looks at chains; enumeration of the Fisher information does not know edges inside a layer.
+  if (config.optimizer == "auto" && config.gradient != "auto" &&
+      !make_negative_phase(config.gradient, {})->has_particles())
+    config.optimizer = "centering";
   // As for a deep machine: covariances between all units from few chains are noise that fang may follow.
   constexpr std::int64_t fewest_chains = 500;
   if (config.particles == 0) config.particles = std::max(config.batch, fewest_chains);
