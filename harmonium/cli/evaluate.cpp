@@ -83,6 +83,8 @@ void print_answer(const Evaluation& evaluation) {
   if (evaluation.upper_log_z && !alone)
     fmt::print("upper bound     {}\n                {}\n", in_words(*evaluation.upper_log_z),
                evaluation.upper_log_z->method);
+  if (evaluation.bennett)
+    fmt::print("both ways       {}\n                {}\n", in_words(*evaluation.bennett), evaluation.bennett->method);
   if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
 }
 

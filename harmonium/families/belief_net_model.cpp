@@ -109,6 +109,7 @@ std::vector<Evaluation> BeliefNetModel::judge(const std::vector<const TestData*>
   Evaluation common;
   common.log_z = findings.log_z;
   common.upper_log_z = findings.upper(options.gap);
+  common.bennett = findings.bennett;
   if (common.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
     const Sandwich both{findings.log_z, *common.upper_log_z};
     common.gap = both.gap();

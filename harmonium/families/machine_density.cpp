@@ -129,6 +129,7 @@ Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findin
   if (!model_.machine.device().is_cpu() && findings.log_z.kind != EstimateKind::exact)
     evaluation.device = format("cuda, precision {}", device_precision() == Precision::fast ? "fast" : "exact");
   evaluation.upper_log_z = findings.upper(gap);
+  evaluation.bennett = findings.bennett;
   std::optional<double> mean;
   if (test != nullptr) {
     evaluation.data = test->spec;

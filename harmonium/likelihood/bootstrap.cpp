@@ -20,17 +20,23 @@ double effective_sample_size(const at::Tensor& log_weights) {
 
 namespace {
 
+constexpr std::int64_t resamples_at_once = 50;  // so that many chains need little memory
+
+// Rows of draws with replacement.
+at::Tensor resampled(const at::Tensor& values, const Key& key, std::int64_t rows) {
+  const std::int64_t n = values.size(0);
+  const at::Tensor u = uniform(key, {rows, n}, at::kDouble);
+  const at::Tensor chosen = (u * static_cast<double>(n)).to(at::kLong).clamp_max_(n - 1);
+  return values.index_select(0, chosen.reshape({-1})).reshape(chosen.sizes());
+}
+
 // Means of `resamples` draws with replacement, sorted.
 at::Tensor resampled_means(const at::Tensor& values, const Key& key, std::int64_t resamples) {
-  const std::int64_t n = values.size(0);
   std::vector<at::Tensor> means;
-  constexpr std::int64_t block = 50;  // resamples at a time, so that many chains need little memory
-  for (std::int64_t done = 0; done < resamples; done += block) {
-    const at::Tensor u =
-        uniform(key.fold_in(static_cast<std::uint64_t>(done)), {std::min(block, resamples - done), n}, at::kDouble);
-    const at::Tensor chosen = (u * static_cast<double>(n)).to(at::kLong).clamp_max_(n - 1);
-    means.push_back(values.index_select(0, chosen.reshape({-1})).reshape(chosen.sizes()).mean(1));
-  }
+  for (std::int64_t done = 0; done < resamples; done += resamples_at_once)
+    means.push_back(
+        resampled(values, key.fold_in(static_cast<std::uint64_t>(done)), std::min(resamples_at_once, resamples - done))
+            .mean(1));
   return std::get<0>(at::sort(at::cat(means)));
 }
 
@@ -53,6 +59,17 @@ Interval bootstrap_log_mean_exp(const at::Tensor& log_weights, const Key& key, d
 
 Interval bootstrap_mean(const at::Tensor& values, const Key& key, double coverage, std::int64_t resamples) {
   return percentiles(resampled_means(values.to(at::kDouble), key, resamples), coverage);
+}
+
+Interval bootstrap_pair(const at::Tensor& one, const at::Tensor& other, PairStatistic statistic, const Key& key,
+                        double coverage, std::int64_t resamples) {
+  std::vector<at::Tensor> found;
+  for (std::int64_t done = 0; done < resamples; done += resamples_at_once) {
+    const Key own = key.fold_in(static_cast<std::uint64_t>(done));
+    const std::int64_t rows = std::min(resamples_at_once, resamples - done);
+    found.push_back(statistic(resampled(one, own.fold_in(0), rows), resampled(other, own.fold_in(1), rows)));
+  }
+  return percentiles(std::get<0>(at::sort(at::cat(found))), coverage);
 }
 
 }  // namespace harmonium

@@ -22,4 +22,10 @@ struct Interval {
 [[nodiscard]] Interval bootstrap_mean(const at::Tensor& values, const Key& key, double coverage = 0.95,
                                       std::int64_t resamples = 1000);
 
+// The same for a function of two sets that are resampled independently: it is handed rows of resamples of each and
+// returns a number for each row.
+using PairStatistic = at::Tensor (*)(const at::Tensor& one, const at::Tensor& other);
+[[nodiscard]] Interval bootstrap_pair(const at::Tensor& one, const at::Tensor& other, PairStatistic statistic,
+                                      const Key& key, double coverage = 0.95, std::int64_t resamples = 1000);
+
 }  // namespace harmonium

@@ -45,6 +45,7 @@ struct Evaluation {
   std::int64_t raise_rows = 0;                         // that it was found with
   std::optional<Estimate> upper_log_z = std::nullopt;  // the bound on log Z that it comes from
   std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
+  std::optional<Estimate> bennett = std::nullopt;      // log Z by AIS and reverse AIS together (likelihood/bennett.h)
   double acceptable = 0.5;                             // a gap that does not matter, in nats
   std::string verdict = {};                            // in plain words; empty where there is nothing to say
   std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise

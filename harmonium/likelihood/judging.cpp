@@ -10,6 +10,7 @@
 #include "harmonium/core/number_text.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/ais.h"
+#include "harmonium/likelihood/bennett.h"
 #include "harmonium/likelihood/moment_averaging.h"
 #include "harmonium/likelihood/raise.h"
 #include "harmonium/likelihood/schedule.h"
@@ -51,9 +52,9 @@ class Estimator {
         base_(make_base(judged)) {}
 
   [[nodiscard]] Findings ais_along(const AnnealingPath& path, const std::string& method) {
-    Estimate log_z = harmonium::ais(path, options_.chains,
-                                    annealing(format("AIS, {} β", path.steps()), format("{}-{}", method, path.steps())))
-                         .log_z;
+    forward_ = harmonium::ais(path, options_.chains,
+                              annealing(format("AIS, {} β", path.steps()), format("{}-{}", method, path.steps())));
+    Estimate log_z = forward_->log_z;
     log_z.method = method + qualifier(options_);
     return {.log_z = log_z};
   }
@@ -92,13 +93,15 @@ class Estimator {
                            annealing(format("RAISE, {} β", path.steps()), format("raise-{}", path.steps())))
                          .upper_log_z;
   }
+  // And the last AIS, which must have been along the same path, put together with the latter.
   void bound_by_samples(const AnnealingPath& path, Findings& findings) {
     if (!samples_) samples_ = model_samples();
-    findings.reverse = average_bound(
+    const AisResult reverse =
         reverse_ais(path, samples_->state,
-                    annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps()))),
-        options_.seed);
+                    annealing(format("reverse AIS, {} β", path.steps()), format("reverse-{}", path.steps())));
+    findings.reverse = average_bound(reverse, options_.seed);
     findings.reverse->method += " from " + samples_->how;
+    if (forward_) findings.bennett = bennett(*forward_, reverse, options_.seed);
   }
 
  private:
@@ -172,6 +175,7 @@ class Estimator {
   Journal* journal_;
   BaseModel base_;
   std::optional<Samples> samples_;
+  std::optional<AisResult> forward_;  // of the last AIS
 };
 
 Findings sandwich(Estimator& estimator, bool data, std::int64_t betas) {

@@ -50,7 +50,8 @@ struct Findings {
   Estimate log_z;  // what the log-likelihood follows from
   // Bounds from above, beside an AIS or alone: by rows of data, and by samples of the model.
   std::optional<Estimate> raise = std::nullopt, reverse = std::nullopt;
-  std::int64_t raise_rows = 0;  // that were annealed; 0: none
+  std::optional<Estimate> bennett = std::nullopt;  // AIS and reverse AIS put together, where both were made
+  std::int64_t raise_rows = 0;                     // that were annealed; 0: none
 
   // The bound that a sandwich is judged by, where there is one.
   [[nodiscard]] std::optional<Estimate> upper(double gap) const {

@@ -104,6 +104,7 @@ void add_evaluations(ReportContent& content, const std::vector<Evaluation>& eval
     content.estimates.push_back({"log Z", *evaluation.log_z, evaluation.log_likelihood ? "" : evaluation.verdict});
     if (evaluation.upper_log_z && evaluation.gap)
       content.estimates.push_back({"log Z, from above", *evaluation.upper_log_z, ""});
+    if (evaluation.bennett) content.estimates.push_back({"log Z, both ways", *evaluation.bennett, ""});
   }
 }
 

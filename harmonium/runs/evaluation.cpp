@@ -118,6 +118,7 @@ ordered_json to_json(const Evaluation& evaluation) {
   }
   result["upper_log_z"] = nullptr;
   if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
+  if (evaluation.bennett) result["bennett"] = whole_json(*evaluation.bennett);
   result["gap"] = or_null(evaluation.gap);
   result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
   result["trained_rows"] = nullptr;
@@ -176,6 +177,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
     evaluation.raise_rows = from.at("raise").value("rows", std::int64_t{0});
   }
   if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
+  if (object("bennett")) evaluation.bennett = estimate_from_json(from.at("bennett"));
   if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
   if (object("judgement")) evaluation.acceptable = from.at("judgement").value("acceptable_gap", evaluation.acceptable);
   if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
