@@ -83,6 +83,7 @@ Moments ExactGradient::model_moments(const BoltzmannMachine& machine, const Stat
 
 std::string ExactGradient::complaint(const BoltzmannMachine& machine) const {
   if (const std::string lengths = complaint_about_lengths(machine); !lengths.empty()) return lengths;
+  if (const std::string imitated = complaint_about_imitations(machine); !imitated.empty()) return imitated;
   if (can_enumerate(machine)) return {};
   return format("visits every state of the smaller side, at most 2^{}, and this model has more", enumeration_bits);
 }

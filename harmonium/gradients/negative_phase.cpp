@@ -100,6 +100,14 @@ std::string complaint_about_lengths(const BoltzmannMachine& machine) {
   return {};
 }
 
+std::string complaint_about_imitations(const BoltzmannMachine& machine) {
+  for (const Layer& layer : machine.layers())
+    if (const auto exact = layer.unit->stands_for())
+      return format("needs draws that are exact, and those of layer '{}' ({}) only imitate {}", layer.name,
+                    layer.unit->spec(), exact->spec());
+  return {};
+}
+
 std::string complaint_about_joined_layers(const BoltzmannMachine& machine) {
   return machine.hidden_joined()
              ? "needs hidden layers whose means follow from the data alone, and here hidden layers are joined to each "

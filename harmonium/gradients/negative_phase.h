@@ -74,6 +74,8 @@ struct NegativePhaseType {
 // Complaints that several of them have; empty where the machine gives no reason.
 // Rows are drawn by the model, which does not know how long a document is.
 [[nodiscard]] std::string complaint_about_lengths(const BoltzmannMachine& machine);
+// Draws only imitate the units they stand for (Unit::stands_for), so that chains have no model they belong to.
+[[nodiscard]] std::string complaint_about_imitations(const BoltzmannMachine& machine);
 // The hidden layers have no closed form given the data.
 [[nodiscard]] std::string complaint_about_joined_layers(const BoltzmannMachine& machine);
 // Units of one layer are not independent of each other given the other layers.

@@ -45,6 +45,7 @@ void Pcd::restore(const NamedTensors& tensors) {
 
 std::string Pcd::complaint(const BoltzmannMachine& machine) const {
   if (const std::string lengths = complaint_about_lengths(machine); !lengths.empty()) return lengths;
+  if (const std::string imitated = complaint_about_imitations(machine); !imitated.empty()) return imitated;
   const std::string inner = options_.mean_field_steps > 0 ? complaint_about_inner_edges(machine) : "";
   return inner.empty() ? "" : "with @mean_field_steps " + inner;
 }

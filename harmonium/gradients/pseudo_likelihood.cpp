@@ -167,10 +167,13 @@ std::string PseudoLikelihood::complaint(const BoltzmannMachine& machine) const {
           edge.weights);
   }
   for (const std::size_t layer : machine.observed())
-    if (!machine.unit(layer).state_count())
-      return format("changes one unit at a time to each of its values, and layer '{}' ({}) cannot be enumerated",
-                    machine.layers()[layer].name, machine.unit(layer).spec());
-  return {};
+    if (const Unit::Support support = machine.unit(layer).support();
+        support != Unit::Support::bits && support != Unit::Support::one_hot)
+      return format(
+          "changes one unit at a time to each of its values, which is made for binary and softmax units, and "
+          "layer '{}' is {}: it cannot be enumerated unit by unit",
+          machine.layers()[layer].name, machine.unit(layer).spec());
+  return complaint_about_imitations(machine);
 }
 
 PseudoLikelihoodValue pseudo_likelihood(const BoltzmannMachine& machine, const State& data) {

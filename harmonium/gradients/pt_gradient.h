@@ -16,7 +16,8 @@ class PtGradient final : public NegativePhase {
   explicit PtGradient(const NegativePhaseOptions& options);
   [[nodiscard]] std::string name() const override { return "pt"; }
   [[nodiscard]] std::string complaint(const BoltzmannMachine& machine) const override {
-    return complaint_about_lengths(machine);
+    const std::string lengths = complaint_about_lengths(machine);
+    return lengths.empty() ? complaint_about_imitations(machine) : lengths;
   }
   [[nodiscard]] Moments model_moments(const BoltzmannMachine& machine, const State& data, const Key& key) override;
   [[nodiscard]] const State& particles() const override { return particles_; }

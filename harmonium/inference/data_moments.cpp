@@ -11,8 +11,8 @@ Moments data_moments(const BoltzmannMachine& machine, const State& data, const M
   }
   for (const std::size_t layer : machine.hidden())
     require(machine.unit(layer).parameter_names().size() == 1,
-            "the hidden layer '{}' ({}) is joined to another hidden layer: mean field works for binary and softmax "
-            "units there",
+            "the hidden layer '{}' ({}) is joined to another hidden layer: mean field works for units with "
+            "one parameter there (binary, softmax, cardinality, pooled, stepped)",
             machine.layers()[layer].name, machine.unit(layer).spec());
   // Under q units are independent, so that means of products are products of means.
   return machine.moments(infer(machine, data, options).means);

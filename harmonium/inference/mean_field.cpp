@@ -100,7 +100,7 @@ at::Tensor variational_bound(const BoltzmannMachine& machine, const Posterior& q
     const Unit& unit = machine.unit(layer);
     const Unit::Parameters theta = machine.layer_parameters(layer);
     if (machine.layers()[layer].observed) {
-      total = total + unit.log_potential(q.means.layers[layer], theta);
+      total = total + unit.log_factor(q.means.layers[layer], theta);
       continue;
     }
     total = total + unit.entropy(q.fields[layer], theta);

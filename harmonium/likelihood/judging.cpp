@@ -238,7 +238,7 @@ void check(const EstimationOptions& options) {
 
 std::string method_for(const EstimationOptions& options, const BoltzmannMachine& machine) {
   if (options.method != "auto") return options.method;
-  if (can_enumerate(machine, options.thorough ? enumeration_bits : hasty_bits)) return "exact";
+  if (can_enumerate(machine.with_exact_units(), options.thorough ? enumeration_bits : hasty_bits)) return "exact";
   return options.thorough ? "auto" : "ais";
 }
 
@@ -265,9 +265,13 @@ bool found_the_same_way(const Evaluation& old, const EstimationOptions& options,
          old.log_z->chains == (method == "raise" ? options.raise_chains : options.chains);
 }
 
-Findings find_log_z(const JudgedMachine& judged, const State* rows, const EstimationOptions& options, Watcher& watcher,
+Findings find_log_z(const JudgedMachine& given, const State* rows, const EstimationOptions& options, Watcher& watcher,
                     Journal* journal) {
   check(options);
+  const BoltzmannMachine machine = given.machine.with_exact_units();
+  const std::optional<BoltzmannMachine> base =
+      given.base == nullptr ? std::nullopt : std::optional(given.base->with_exact_units());
+  const JudgedMachine judged{.machine = machine, .data_moments = given.data_moments, .base = base ? &*base : nullptr};
   require_finite_z(judged.machine);
   const std::string method = method_for(options, judged.machine);
   if (method == "exact") return {.log_z = exact_log_z(judged.machine, patient_bits, watcher.begin("enumerating"))};

@@ -58,7 +58,7 @@ double work_of(const BoltzmannMachine& machine, const EnumerationPlan& plan, std
 at::Tensor potential_among(const BoltzmannMachine& machine, const State& state, const LayerSet& layers) {
   at::Tensor total = at::zeros({state.rows()}, at::kDouble);
   for (const std::size_t layer : layers)
-    total += machine.unit(layer).log_potential(state.layers[layer], machine.layer_parameters(layer));
+    total += machine.unit(layer).log_factor(state.layers[layer], machine.layer_parameters(layer));
   for (const EdgeInfo& edge : machine.topology().edges)
     if (among(layers, edge.lower) && among(layers, edge.upper))
       total += (state.layers[edge.lower].mm(machine.parameters()[edge.weights]) * state.layers[edge.upper]).sum(1);

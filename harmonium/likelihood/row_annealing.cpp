@@ -121,14 +121,15 @@ AnnealedRows anneal_rows(const BoltzmannMachine& machine, const State& data, con
   std::int64_t widest = 1;
   for (const std::size_t layer : machine.hidden()) {
     require(machine.unit(layer).parameter_names().size() == 1,
-            "the hidden layer '{}' ({}) cannot be annealed with data held: that is made for binary and softmax layers",
+            "the hidden layer '{}' ({}) cannot be annealed with data held: that is made for layers of units with "
+            "one parameter (binary, softmax, cardinality, pooled, stepped)",
             machine.layers()[layer].name, machine.unit(layer).spec());
     widest = std::max(widest, machine.unit(layer).width());
   }
   // What observed layers add by themselves, edges between them included.
   at::Tensor own = machine.edge_potential(data, machine.observed());
   for (const std::size_t layer : machine.observed())
-    own = own + machine.unit(layer).log_potential(data.layers[layer], machine.layer_parameters(layer));
+    own = own + machine.unit(layer).log_factor(data.layers[layer], machine.layer_parameters(layer));
 
   const std::int64_t at_once = std::max<std::int64_t>(1, elements_at_once / (widest * options.chains));
   const auto steps = static_cast<double>(options.betas);

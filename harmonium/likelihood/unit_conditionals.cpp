@@ -57,18 +57,20 @@ at::Tensor unit_conditionals(const BoltzmannMachine& machine, const at::Tensor& 
   }
   require(unit.state_count().has_value(), "conditionals of {} units are not implemented", unit.spec());
   const auto [values, columns] = unit.digit();
-  if (columns == 1) {
+  if (columns == 1 && values == 2) {
     const at::Tensor column = parts.unsqueeze(1);
     const at::Tensor flipped = visible.scatter(1, column, 1 - visible.gather(1, column));
     return at::softplus(log_f(flipped) - log_f(visible)).neg_();
   }
-  // A group that is one-hot: every column of it in turn.
+  constexpr std::int64_t most_values = 1 << 12;
+  require(values <= most_values, "conditionals of {} units are not implemented: a part has more than {} values",
+          unit.spec(), most_values);
+  // Every value of the part in turn: of a one-hot group, every column of it.
   const at::Tensor group = (parts * columns).unsqueeze(1) + at::arange(columns, at::kLong);
+  const at::Tensor tried = unit.part_values(visible.scalar_type());
   at::Tensor total;
   for (std::int64_t k = 0; k < values; ++k) {
-    at::Tensor one_hot = at::zeros({visible.size(0), columns}, visible.options());
-    one_hot.select(1, k).fill_(1);
-    const at::Tensor mass = log_f(visible.scatter(1, group, one_hot));
+    const at::Tensor mass = log_f(visible.scatter(1, group, tried[k].expand({visible.size(0), columns})));
     total = total.defined() ? at::logaddexp(total, mass) : mass;
   }
   return log_f(visible) - total;

@@ -1,4 +1,5 @@
-// log p(x_i | all other observed units) of one part i of each row: a binary unit, a softmax group, a Gaussian unit.
+// log p(x_i | all other observed units) of one part i of each row: a binary or Gaussian unit, a softmax
+// group, whatever part of a layer is free of the others.
 //
 //   log p(x_i | rest) = log f(x) − log ∫ f(x with part i at t) dt,   f = Σ_hidden e^{−E}
 //

@@ -65,6 +65,21 @@ std::vector<LayerSet> color(const Topology& topology) {
   return blocks;
 }
 
+// Units that are free of each other but for the edge: one at a time is what samplers of such layers move.
+bool can_be_joined_to_itself(const Unit& unit) {
+  return unit.support() == Unit::Support::bits || unit.support() == Unit::Support::one_hot;
+}
+
+// Some log-partitions grow faster than any square, and then only bounded neighbours leave Z finite.
+void require_bounded_neighbour(const Layer& layer, const Layer& neighbour) {
+  const at::Tensor growth = layer.unit->growth(layer.unit->neutral_parameters(at::kDouble));
+  require(!growth.defined() || growth.isfinite().all().item<bool>() || neighbour.unit->state_count().has_value(),
+          "layer '{}' ({}) is joined to layer '{}' ({}), whose values have no bounds: Z would be infinite. Units of "
+          "type {} need neighbours with bounded values, such as binary ones",
+          layer.name, layer.unit->spec(), neighbour.name, neighbour.unit->spec(),
+          layer.unit->spec().substr(0, layer.unit->spec().find(':')));
+}
+
 bool contains(const LayerSet& set, std::size_t layer) { return std::ranges::find(set, layer) != set.end(); }
 
 }  // namespace
@@ -86,9 +101,12 @@ BoltzmannMachine::BoltzmannMachine(std::vector<Layer> layers, const std::vector<
   }
   for (const Edge& edge : edges) {
     const std::size_t lower = find_layer(layers, edge.lower), upper = find_layer(layers, edge.upper);
-    require(lower != upper || layers[lower].unit->state_count().has_value(),
-            "an edge joins layer '{}' ({}) to itself; only layers with finitely many states can have that", edge.lower,
-            layers[lower].unit->spec());
+    require(lower != upper || can_be_joined_to_itself(*layers[lower].unit),
+            "an edge joins layer '{}' ({}) to itself; only layers with finitely many states in parts that are free of "
+            "each other can have that: binary and softmax units",
+            edge.lower, layers[lower].unit->spec());
+    require_bounded_neighbour(layers[lower], layers[upper]);
+    require_bounded_neighbour(layers[upper], layers[lower]);
     const std::string name = edge.lower + "_" + edge.upper + ".weights";
     parameters_.insert(name, at::zeros({layers[lower].unit->width(), layers[upper].unit->width()}, type));
     structure->topology.edges.push_back(
@@ -147,6 +165,17 @@ BoltzmannMachine BoltzmannMachine::with_parameters(Moments parameters) const {
   auto structure = std::make_shared<Structure>(*structure_);
   for (EdgeInfo& edge : structure->topology.edges)
     if (edge.inner()) edge.pairs = edge.pairs.to(other.device());
+  other.structure_ = std::move(structure);
+  return other;
+}
+
+BoltzmannMachine BoltzmannMachine::with_exact_units() const {
+  const auto imitates = [](const Layer& layer) { return layer.unit->stands_for() != nullptr; };
+  if (std::ranges::none_of(layers(), imitates)) return *this;
+  auto structure = std::make_shared<Structure>(*structure_);
+  for (Layer& layer : structure->layers)
+    if (imitates(layer)) layer.unit = layer.unit->stands_for();
+  BoltzmannMachine other = *this;
   other.structure_ = std::move(structure);
   return other;
 }
@@ -269,7 +298,7 @@ at::Tensor BoltzmannMachine::log_sum_out(const State& state, const LayerSet& sum
   for (std::size_t layer = 0; layer < layers().size(); ++layer) {
     const Unit::Parameters values = layer_parameters(layer);
     add(contains(summed, layer) ? unit(layer).log_partition(field(layer, state), values)
-                                : unit(layer).log_potential(state.layers[layer], values));
+                                : unit(layer).log_factor(state.layers[layer], values));
   }
   for (const EdgeInfo& edge : topology().edges) {
     const bool lower = contains(summed, edge.lower), upper = contains(summed, edge.upper);

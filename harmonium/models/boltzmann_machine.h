@@ -3,12 +3,12 @@
 //   −E(x) = Σ_layers θ_l·t(x_l) + Σ_edges x_lᵀ W_e x_m,   p(x) = e^{−E(x)} / Z
 //
 // RBM, classification RBM, deep Boltzmann machine and Markov random field are builders over this class; nothing here
-// knows how many layers there are. An edge may join a layer of discrete units to itself: its weights are strictly upper
-// triangular, so that every pair of units counts once (units of one softmax group are no pair). Natural parameters,
-// statistics and gradients share one shape (Moments): "visible.bias", "visible_hidden.weights", … . Layers that share
-// no edge form a block (blocks()), whose layers are conditionally independent given all others: what block Gibbs
-// sampling, summing out and enumeration rest on. Units of a layer are independent given the rest as well, unless an
-// edge joins the layer to itself.
+// knows how many layers there are. An edge may join a layer of binary or softmax units to itself: its weights are
+// strictly upper triangular, so that every pair of units counts once (units of one softmax group are no pair). Natural
+// parameters, statistics and gradients share one shape (Moments): "visible.bias", "visible_hidden.weights", … . Layers
+// that share no edge form a block (blocks()), whose layers are conditionally independent given all others: what block
+// Gibbs sampling, summing out and enumeration rest on. Units of a layer are independent given the rest as well, unless
+// an edge joins the layer to itself.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -76,6 +76,9 @@ class BoltzmannMachine {
   // The same in float64 on the CPU: what enumerates states, or moves one unit at a time, works there.
   [[nodiscard]] BoltzmannMachine precise_on_cpu() const;
   [[nodiscard]] Unit::Parameters layer_parameters(std::size_t layer) const;
+  // The same machine with units that are only imitated by cheaper draws replaced by those they stand for
+  // (Unit::stands_for): what is judged and sampled.
+  [[nodiscard]] BoltzmannMachine with_exact_units() const;
   // Puts every layer's parameters back into their domain after a step, and weights between real-valued units into that
   // in which Z is finite (definiteness.h).
   void constrain_();

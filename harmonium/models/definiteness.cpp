@@ -10,22 +10,42 @@ namespace harmonium {
 
 namespace {
 
-bool is_real(const BoltzmannMachine& machine, std::size_t layer) {
-  const Unit& unit = machine.unit(layer);
-  return unit.support() == Unit::Support::reals && unit.parameter_names().size() > 1 &&
-         unit.parameter_names()[1] == "precision";
+at::Tensor growth_of(const BoltzmannMachine& machine, std::size_t layer) {
+  return machine.unit(layer).growth(machine.layer_parameters(layer));
 }
 
-std::vector<const EdgeInfo*> real_edges(const BoltzmannMachine& machine) {
+bool bounded(const BoltzmannMachine& machine, std::size_t layer) {
+  return machine.unit(layer).state_count().has_value();
+}
+
+// Edges whose weights can make Z infinite, or chains run far: both layers grow, and not both have bounded values.
+std::vector<const EdgeInfo*> growing_edges(const BoltzmannMachine& machine) {
   std::vector<const EdgeInfo*> result;
   for (const EdgeInfo& edge : machine.topology().edges)
-    if (is_real(machine, edge.lower) && is_real(machine, edge.upper)) result.push_back(&edge);
+    if (!edge.inner() && !(bounded(machine, edge.lower) && bounded(machine, edge.upper)) &&
+        growth_of(machine, edge.lower).defined() && growth_of(machine, edge.upper).defined() &&
+        growth_of(machine, edge.lower).isfinite().all().item<bool>() &&
+        growth_of(machine, edge.upper).isfinite().all().item<bool>())
+      result.push_back(&edge);
   return result;
 }
 
-// Standard deviations of a layer's units when they are alone, float64 on the CPU.
+// Those among them whose two layers both have values without bounds.
+std::vector<const EdgeInfo*> unbounded_edges(const BoltzmannMachine& machine) {
+  std::vector<const EdgeInfo*> result = growing_edges(machine);
+  std::erase_if(result,
+                [&](const EdgeInfo* edge) { return bounded(machine, edge->lower) || bounded(machine, edge->upper); });
+  return result;
+}
+
+// Whether the log-partition grows alike for fields of either sign, so that the condition is necessary as well.
+bool same_on_both_sides(const Unit& unit) {
+  return unit.support() == Unit::Support::reals && unit.parameter_names()[1] == "precision";
+}
+
+// √κ of a layer's units, float64 on the CPU: for Gaussian units, their standard deviations when they are alone.
 at::Tensor deviations(const BoltzmannMachine& machine, std::size_t layer) {
-  return on_cpu(machine.layer_parameters(layer)[1]).to(at::kDouble).rsqrt();
+  return on_cpu(growth_of(machine, layer)).to(at::kDouble).sqrt();
 }
 
 at::Tensor scaled_weights(const BoltzmannMachine& machine, const EdgeInfo& edge) {
@@ -57,7 +77,7 @@ double strength_of(const BoltzmannMachine& machine, const std::vector<const Edge
   std::int64_t width = 0;
   for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
     begin.push_back(width);
-    if (is_real(machine, layer)) width += machine.unit(layer).width();
+    if (growth_of(machine, layer).defined()) width += machine.unit(layer).width();
   }
   const at::Tensor all = at::zeros({width, width}, at::kDouble);
   for (const EdgeInfo* edge : edges) {
@@ -73,27 +93,33 @@ double strength_of(const BoltzmannMachine& machine, const std::vector<const Edge
 
 }  // namespace
 
-bool real_units_joined(const BoltzmannMachine& machine) { return !real_edges(machine).empty(); }
-
 double coupling_strength(const BoltzmannMachine& machine) {
-  const auto edges = real_edges(machine);
+  const auto edges = growing_edges(machine);
   return edges.empty() ? 0 : strength_of(machine, edges);
 }
 
 void require_finite_z(const BoltzmannMachine& machine) {
-  const auto edges = real_edges(machine);
+  const auto edges = unbounded_edges(machine);
   if (edges.empty() || bound_on_strength(machine, edges) < 1) return;
   const double strength = strength_of(machine, edges);
-  require(strength < 1,
-          "the weights between the real-valued layers '{}' and '{}' are too large for their precisions: their strength "
-          "is {:.4g} and must be below 1. Z is infinite, so the model has neither probabilities nor samples. Train it "
-          "again with a smaller @rate_weights or with @weight_decay, or use binary hidden units",
-          machine.layers()[edges[0]->lower].name, machine.layers()[edges[0]->upper].name, strength);
+  const bool rectified = std::ranges::any_of(edges, [&](const EdgeInfo* edge) {
+    return !same_on_both_sides(machine.unit(edge->lower)) || !same_on_both_sides(machine.unit(edge->upper));
+  });
+  require(
+      strength < 1,
+      "the weights between the real-valued layers '{}' and '{}' are too large for their precisions: their strength "
+      "is {:.4g} and must be below 1. {}. Train it again with a smaller @rate_weights or with @weight_decay, or use "
+      "binary hidden units",
+      machine.layers()[edges[0]->lower].name, machine.layers()[edges[0]->upper].name, strength,
+      rectified ? "Nothing shows that Z is finite, so probabilities and samples of the model may not exist"
+                : "Z is infinite, so the model has neither probabilities nor samples");
 }
 
 bool keep_definite_(BoltzmannMachine& machine) {
-  const auto edges = real_edges(machine);
-  if (edges.empty() || !(bound_on_strength(machine, edges) > strongest_coupling)) return false;
+  const auto edges = growing_edges(machine);
+  if (edges.empty()) return false;
+  const double bound = bound_on_strength(machine, edges);
+  if (!(bound > strongest_coupling) || !std::isfinite(bound)) return false;
   const double strength = strength_of(machine, edges);
   if (!(strength > strongest_coupling)) return false;  // NaN is for others to find
   for (const EdgeInfo* edge : edges) {

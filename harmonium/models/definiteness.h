@@ -3,18 +3,21 @@
 // matrix is positive definite. In units in which every real unit alone has precision one it is I − N, with N the
 // weights Λ^{-1/2} W Λ^{-1/2} between these layers, and the condition is that the largest eigenvalue of N is below one.
 // It is linear in the natural parameters, so averages of definite machines, and lines between them, are definite as
-// well. Other units have bounded values and ask for nothing.
+// well.
+//
+// Other units take part by how fast their log-partition grows (Unit::growth): with κ in place of 1/λ the condition is
+// enough for a finite Z, and necessary too for gaussian and spike_slab units. Units with bounded values (stepped) leave
+// Z finite whatever the weights are; training keeps to the limit all the same, because chains would run to the end of
+// their range. Units that do not grow (binary, softmax, cardinality, pooled) ask for nothing.
 #pragma once
 
 #include "harmonium/models/boltzmann_machine.h"
 
 namespace harmonium {
 
-// Whether an edge joins two layers of real-valued units: where none does, Z is always finite.
-[[nodiscard]] bool real_units_joined(const BoltzmannMachine& machine);
-// The largest eigenvalue of N: Z is finite where it is below one. 0 where no real-valued units are joined.
+// The largest eigenvalue of N: Z is finite where it is below one. 0 where no units that grow are joined.
 [[nodiscard]] double coupling_strength(const BoltzmannMachine& machine);
-// Fails, saying what to do, where Z is infinite.
+// Fails, saying what to do, where Z is infinite or cannot be shown to be finite.
 void require_finite_z(const BoltzmannMachine& machine);
 
 // The largest strength that training keeps to.

@@ -10,7 +10,7 @@
 
 namespace harmonium {
 
-// A digit of the enumeration's numbers: a binary unit or a softmax group.
+// A digit of the enumeration's numbers: a binary unit, a softmax group, any part of Unit::digit().
 struct Digit {
   std::size_t layer = 0;
   std::int64_t first_column = 0, values = 2, columns = 1;

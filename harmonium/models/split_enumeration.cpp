@@ -9,6 +9,7 @@ namespace harmonium {
 namespace {
 
 constexpr std::int64_t enough_lows = 512;             // rows of the smaller half: they and a few highs stay in cache
+constexpr std::int64_t most_lows = 1 << 16;           // a part with more values than that is among the highs
 constexpr std::int64_t elements_per_chunk = 1 << 28;  // pairs × summed units: tens of milliseconds of work
 constexpr std::int64_t pairs_per_chunk = 1 << 19;     // what callers do with log-weights stays in cache
 
@@ -17,11 +18,14 @@ constexpr std::int64_t pairs_per_chunk = 1 << 19;     // what callers do with lo
 SplitEnumeration::SplitEnumeration(BoltzmannMachine machine, EnumerationPlan plan)
     : machine_(std::move(machine)), plan_(std::move(plan)) {
   require(machine_.scalar_type() == at::kDouble, "enumeration needs a machine in float64");
-  // Whole digits only, so that a state's number is low + lows·high.
+  // Whole digits only, and none left out, so that a state's number is low + lows·high.
   std::int64_t lows = 1;
+  bool fits = true;
   for (const std::size_t layer : plan_.enumerated) {
     const Unit::Digit digit = machine_.unit(layer).digit();
-    for (std::int64_t column = 0; column < machine_.unit(layer).width() && lows < enough_lows; column += digit.columns)
+    fits = fits && digit.values <= most_lows;
+    for (std::int64_t column = 0; fits && column < machine_.unit(layer).width() && lows < enough_lows;
+         column += digit.columns)
       lows *= digit.values;
   }
   highs_ = static_cast<std::int64_t>(plan_.states) / lows;
@@ -61,7 +65,7 @@ at::Tensor SplitEnumeration::values(const State& state) const {
 at::Tensor SplitEnumeration::own_potential(const State& state) const {
   at::Tensor total = at::zeros({state.rows()}, at::kDouble);
   for (const std::size_t layer : plan_.enumerated)
-    total += machine_.unit(layer).log_potential(state.layers[layer], machine_.layer_parameters(layer));
+    total += machine_.unit(layer).log_factor(state.layers[layer], machine_.layer_parameters(layer));
   const auto enumerated = [&](std::size_t layer) {
     return std::ranges::find(plan_.enumerated, layer) != plan_.enumerated.end();
   };

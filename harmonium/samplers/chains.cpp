@@ -283,8 +283,16 @@ void check(const SamplerOptions& options) {
           options.rungs);
 }
 
-std::unique_ptr<Chains> make_chains(const SamplerOptions& options, ChainsInput input) {
+std::unique_ptr<Chains> make_chains(const SamplerOptions& options, ChainsInput given) {
   check(options);
+  const BoltzmannMachine machine = given.machine.with_exact_units();
+  ChainsInput input{.machine = machine,
+                    .data_moments = given.data_moments,
+                    .start = std::move(given.start),
+                    .start_matters = given.start_matters,
+                    .data = given.data,
+                    .known = std::move(given.known),
+                    .key = given.key};
   require_finite_z(input.machine);
   const SamplerKind& kind = find_sampler(options.name);
   SamplerOptions complete = options;

@@ -1,16 +1,30 @@
 #include "harmonium/samplers/unit_flips.h"
 
+#include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 
 namespace harmonium {
 
 namespace {
 
-// One row for each value of each part of a layer, from one row for each column of it.
+constexpr std::int64_t most_values = 1 << 12;  // of a part
+
+// One row for each value of each part of a layer, from one row for each column of it (columns × anything).
 at::Tensor rows_of_values(const Unit& unit, const at::Tensor& rows_of_columns) {
-  if (unit.digit().columns > 1) return rows_of_columns;
-  // A binary unit has one column and two values, of which "off" adds nothing.
-  return at::stack({at::zeros_like(rows_of_columns), rows_of_columns}, 1).flatten(0, 1);
+  const at::Tensor values = unit.part_values(at::kDouble);  // values × columns of a part
+  const at::Tensor by_part = rows_of_columns.reshape({-1, values.size(1), rows_of_columns.size(1)});
+  return at::matmul(values, by_part).flatten(0, 1);
+}
+
+// What each value of each part counts for.
+at::Tensor log_measures(const Unit& unit) {
+  const std::int64_t parts = unit.width() / unit.digit().columns;
+  at::Tensor state = at::zeros({unit.digit().values, unit.width()}, at::kDouble);
+  state.narrow(1, 0, unit.digit().columns).copy_(unit.part_values(at::kDouble));
+  const at::Tensor measure = unit.log_measure(state);
+  const at::Tensor none = at::zeros({unit.digit().values}, at::kDouble);
+  // Relative to state 0, whose other parts are the same.
+  return (measure.defined() ? measure - measure[0] : none).repeat({parts});
 }
 
 }  // namespace
@@ -21,7 +35,11 @@ UnitFlips::UnitFlips(BoltzmannMachine machine, LayerSet kept, LayerSet summed)
   for (const std::size_t layer : kept_) {
     const Unit& unit = machine_.unit(layer);
     counts.push_back(at::full({unit.width() / unit.digit().columns}, unit.digit().values, at::kLong));
-    own.push_back(rows_of_values(unit, machine_.layer_parameters(layer)[0]));
+    require(unit.digit().values <= most_values,
+            "layer '{}' ({}) has too many states for one step to choose among; Wang–Landau takes parts with at most {}",
+            machine_.layers()[layer].name, unit.spec(), most_values);
+    own.push_back(rows_of_values(unit, machine_.layer_parameters(layer)[0].unsqueeze(1)).squeeze(1) +
+                  log_measures(unit));
   }
   value_count_ = at::cat(counts);
   first_row_ = at::cumsum(value_count_, 0) - value_count_;
@@ -48,11 +66,10 @@ State UnitFlips::to_state(const at::Tensor& values) const {
   std::int64_t part = 0;
   for (const std::size_t layer : kept_) {
     const Unit& unit = machine_.unit(layer);
-    const auto [count, columns] = unit.digit();
-    const std::int64_t parts = unit.width() / columns;
+    const std::int64_t parts = unit.width() / unit.digit().columns;
     const at::Tensor here = values.narrow(1, part, parts);
     state.layers[layer] =
-        (columns == 1 ? here : at::one_hot(here, count).reshape({values.size(0), -1})).to(at::kDouble);
+        unit.part_values(at::kDouble).index_select(0, here.reshape({-1})).reshape({values.size(0), unit.width()});
     part += parts;
   }
   return state;

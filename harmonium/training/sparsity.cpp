@@ -11,7 +11,8 @@ Sparsity::Sparsity(const BoltzmannMachine& machine, const SparsityOptions& optio
           options.decay);
   const Topology& topology = machine.topology();
   for (const std::size_t layer : machine.hidden()) {
-    if (machine.unit(layer).support() != Unit::Support::bits) continue;
+    const Unit::Support support = machine.unit(layer).support();
+    if (support != Unit::Support::bits && support != Unit::Support::linked_bits) continue;
     Layer one{.bias = topology.layers[layer].parameters.front(), .edges = {}, .activity = {}};
     for (const EdgeInfo& edge : topology.edges) {
       if (edge.lower != layer && edge.upper != layer) continue;

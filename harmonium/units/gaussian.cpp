@@ -10,8 +10,6 @@ namespace harmonium {
 
 namespace {
 
-// Standard deviations above 1/√smallest ≈ 30 data units mean a layer that is not standardized or a step too large.
-constexpr double smallest_precision = 1e-3;
 const double log_two_pi = std::log(2 * std::numbers::pi);
 
 }  // namespace
@@ -83,6 +81,8 @@ std::optional<Unit::Grid> Gaussian::grid(const at::Tensor& low, const at::Tensor
               .steps = static_cast<std::int64_t>(
                   std::ceil(((high - low) / precision / deviation).max().item<double>() + 2 * margin))};
 }
+
+at::Tensor Gaussian::growth(const Parameters& parameters) const { return parameters[1].reciprocal(); }
 
 void Gaussian::constrain_(Parameters& parameters) const { parameters[1].clamp_min_(smallest_precision); }
 

@@ -7,6 +7,9 @@
 
 namespace harmonium {
 
+// Standard deviations above 1/√smallest ≈ 30 data units mean a layer that is not standardized or a step too large.
+inline constexpr double smallest_precision = 1e-3;
+
 class Gaussian final : public Unit {
  public:
   using Unit::Unit;
@@ -32,6 +35,7 @@ class Gaussian final : public Unit {
   [[nodiscard]] Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const override;
   [[nodiscard]] std::optional<Grid> grid(const at::Tensor& low, const at::Tensor& high,
                                          const Parameters& parameters) const override;
+  [[nodiscard]] at::Tensor growth(const Parameters& parameters) const override;
   void constrain_(Parameters& parameters) const override;
   [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
 };

@@ -47,8 +47,26 @@ at::Tensor Unit::pair_log_partitions(const at::Tensor& first, const at::Tensor& 
   return result;
 }
 
+at::Tensor Unit::entropy(const at::Tensor& field, const Parameters& parameters) const {
+  // −E[log p] = log-partition − E[θ·t], with the field in place of the bias.
+  at::Tensor total = log_partition(field, parameters);
+  const std::vector<at::Tensor> expected = expected_statistics(field, parameters);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    total = total - ((i == 0 ? field : parameters[i]) * expected[i]).sum(1, /*keepdim=*/false, at::kDouble);
+  return total;
+}
+
 at::Tensor Unit::log_potential(const at::Tensor& state, const Parameters& parameters) const {
   return state.matmul(parameters[0]).to(at::kDouble);
+}
+
+at::Tensor Unit::log_factor(const at::Tensor& state, const Parameters& parameters) const {
+  const at::Tensor potential = log_potential(state, parameters), measure = log_measure(state);
+  return measure.defined() ? potential + measure : potential;
+}
+
+at::Tensor Unit::part_values(at::ScalarType type) const {
+  return states(at::arange(digit().values, at::kLong), type).narrow(1, 0, digit().columns);
 }
 
 std::vector<at::Tensor> Unit::statistics(const at::Tensor& state) const { return {state}; }

@@ -33,7 +33,8 @@ class Unit {
   [[nodiscard]] virtual std::string spec() const = 0;
   // Which values a unit can have; means of bits lie between 0 and 1. Units of bits whose only statistic is x itself are
   // on with probability σ(field), so this says all about them.
-  enum class Support { bits, halves, one_hot, reals, counts };
+  // Linked bits are 0 or 1 as well, but depend on each other given the field.
+  enum class Support { bits, halves, one_hot, reals, counts, linked_bits, naturals, nonnegative };
   [[nodiscard]] virtual Support support() const = 0;
   // How many classes the layer chooses one of, where it is a label's: one one-hot group. Else 0.
   [[nodiscard]] virtual std::int64_t classes() const { return 0; }
@@ -86,10 +87,16 @@ class Unit {
   // states is made of.
   [[nodiscard]] virtual at::Tensor pair_log_partitions(const at::Tensor& first, const at::Tensor& second,
                                                        const Parameters& parameters) const;
-  // Entropy of p(x | field) of each row in nats (differential for continuous units), float64.
-  [[nodiscard]] virtual at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const = 0;
-  // θ·t(x) of each row, float64.
+  // Entropy of p(x | field) of each row in nats, float64: −E[log p(x | field)], with p relative to log_measure() (and
+  // differential for continuous units).
+  [[nodiscard]] virtual at::Tensor entropy(const at::Tensor& field, const Parameters& parameters) const;
+  // θ·t(x) of each row, float64: linear in the parameters, so those may be a difference of two.
   [[nodiscard]] virtual at::Tensor log_potential(const at::Tensor& state, const Parameters& parameters) const;
+  // log of what a value counts for beside its potential (float64, rows), such as −log x! of Poisson units; undefined
+  // where all values count alike.
+  [[nodiscard]] virtual at::Tensor log_measure(const at::Tensor&) const { return {}; }
+  // Both: what a layer with these values adds to −E.
+  [[nodiscard]] at::Tensor log_factor(const at::Tensor& state, const Parameters& parameters) const;
 
   // t(x) of each row, one tensor (rows × width) per parameter, and E[t(x) | field].
   [[nodiscard]] virtual std::vector<at::Tensor> statistics(const at::Tensor& state) const;
@@ -113,6 +120,12 @@ class Unit {
   [[nodiscard]] virtual Parameters parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const = 0;
   // Puts parameters that a step has carried out of their domain back to its edge.
   virtual void constrain_(Parameters& parameters) const;
+  // How fast the log-partition grows with the field x: κ = lim 2·log_partition(x) / x² of each unit (width), which
+  // decides whether Z is finite (models/definiteness.h). Undefined where it grows no faster than linearly.
+  [[nodiscard]] virtual at::Tensor growth(const Parameters&) const { return {}; }
+  // The units whose draws these only approximate, with the same parameters: what is judged and sampled. Null for units
+  // that are drawn exactly.
+  [[nodiscard]] virtual std::shared_ptr<const Unit> stands_for() const { return nullptr; }
 
   // How many states the layer has, if finitely many (as a double: 2^784 fits), and states by number.
   [[nodiscard]] virtual std::optional<double> state_count() const { return std::nullopt; }
@@ -123,6 +136,8 @@ class Unit {
     std::int64_t values = 2, columns = 1;
   };
   [[nodiscard]] virtual Digit digit() const { return {}; }
+  // All values of one part, values × columns: state number d of a layer that has this part alone.
+  [[nodiscard]] at::Tensor part_values(at::ScalarType type) const;
   // Continuous units: places start + k·step (0 ≤ k ≤ steps), one column each, over which sums of step·p(x | field) are
   // integrals, up to 10⁻⁸, for every field between `low` and `high` (width). Nothing for other units.
   struct Grid {
