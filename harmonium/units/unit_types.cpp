@@ -4,9 +4,18 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/units/bernoulli.h"
+#include "harmonium/units/cardinality.h"
 #include "harmonium/units/counts.h"
+#include "harmonium/units/drelu.h"
 #include "harmonium/units/gaussian.h"
+#include "harmonium/units/nrelu.h"
+#include "harmonium/units/or_pooled.h"
+#include "harmonium/units/poisson.h"
+#include "harmonium/units/pooled.h"
+#include "harmonium/units/relu.h"
 #include "harmonium/units/softmax.h"
+#include "harmonium/units/spike_slab.h"
+#include "harmonium/units/stepped.h"
 #include "harmonium/units/twin.h"
 
 namespace harmonium {
@@ -38,6 +47,45 @@ std::shared_ptr<const Unit> softmax_of(std::string_view size, const std::string&
   require(times != std::string_view::npos,
           "unit '{}': softmax units are written softmax:GROUPSxSTATES, e.g. softmax:1x10", spec);
   return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec));
+}
+
+// "GxN" → (G, N).
+std::pair<std::int64_t, std::int64_t> parse_groups(std::string_view size, const std::string& spec, const char* how) {
+  const std::size_t times = size.find('x');
+  require(times != std::string_view::npos, "unit '{}': write {}", spec, how);
+  return {parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec)};
+}
+
+std::shared_ptr<const Unit> pooled_of(std::string_view size, const std::string& spec) {
+  const auto [groups, units] = parse_groups(size, spec, "pooled:GROUPSxUNITS, e.g. pooled:50x4");
+  return std::make_shared<Pooled>(groups, units);
+}
+
+std::shared_ptr<const Unit> or_pooled_of(std::string_view size, const std::string& spec) {
+  const auto [groups, detectors] = parse_groups(size, spec, "or_pooled:GROUPSxDETECTORS, e.g. or_pooled:50x4");
+  require(detectors <= OrPooled::most_detectors, "unit '{}': a group has at most {} detectors", spec,
+          OrPooled::most_detectors);
+  return std::make_shared<OrPooled>(groups, detectors);
+}
+
+std::shared_ptr<const Unit> stepped_of(std::string_view size, const std::string& spec) {
+  if (size.find('x') == std::string_view::npos) return unit_of_width<Stepped>(size, spec);
+  constexpr std::int64_t most_copies = 1000;
+  const auto [units, copies] = parse_groups(size, spec, "stepped:UNITSxCOPIES");
+  require(copies <= most_copies, "unit '{}': a stepped unit has at most {} copies", spec, most_copies);
+  return std::make_shared<Stepped>(units, copies);
+}
+
+std::shared_ptr<const Unit> cardinality_of(std::string_view size, const std::string& spec) {
+  const std::size_t sign = size.find("<=");
+  require(sign != std::string_view::npos,
+          "unit '{}': say how many of the units may be on, e.g. \"cardinality:500<=25\" (with quotes in a shell)",
+          spec);
+  const std::int64_t units = parse_count(size.substr(0, sign), spec), most = parse_count(size.substr(sign + 2), spec);
+  require(most <= units, "unit '{}': of {} units no more than {} can be on", spec, units, units);
+  // Without a limit they are independent.
+  if (most == units) return std::make_shared<Bernoulli>(units);
+  return std::make_shared<Cardinality>(units, most);
 }
 
 std::string fit_groups(const std::string& size, std::int64_t columns, const std::string& spec) {
@@ -91,6 +139,64 @@ const std::vector<UnitType>& unit_types() {
        .of_data = "counts",
        .make = unit_of_width<Counts>,
        .fit = fit_width},
+      {.name = "poisson",
+       .form = "poisson:N",
+       .help = "counts without an upper end, beside layers with bounded values",
+       .support = Support::naturals,
+       .example = "poisson:2",
+       .of_data = "poisson",
+       .make = unit_of_width<Poisson>,
+       .fit = fit_width},
+      {.name = "relu",
+       .form = "relu:N",
+       .help = "real values of 0 or more",
+       .support = Support::nonnegative,
+       .example = "relu:2",
+       .of_data = "relu",
+       .make = unit_of_width<Relu>,
+       .fit = fit_width},
+      {.name = "drelu",
+       .form = "drelu:N",
+       .help = "real values with a threshold and a precision on either side of 0",
+       .support = Support::reals,
+       .example = "drelu:2",
+       .make = unit_of_width<DRelu>},
+      {.name = "nrelu",
+       .form = "nrelu:N",
+       .help = "noisy rectified units, for @gradient cd; judged as stepped units",
+       .support = Support::nonnegative,
+       .example = "nrelu:2",
+       .make = unit_of_width<NRelu>},
+      {.name = "stepped",
+       .form = "stepped:N[xM]",
+       .help = "how many of M binary copies with rising thresholds are on (M = 64)",
+       .support = Support::naturals,
+       .example = "stepped:2x3",
+       .make = stepped_of},
+      {.name = "cardinality",
+       .form = "cardinality:N<=k",
+       .help = "N binary units of which at most k are on",
+       .support = Support::linked_bits,
+       .example = "cardinality:4<=2",
+       .make = cardinality_of},
+      {.name = "pooled",
+       .form = "pooled:Gxn",
+       .help = "groups of n binary units, at most one of each on",
+       .support = Support::linked_bits,
+       .example = "pooled:2x3",
+       .make = pooled_of},
+      {.name = "or_pooled",
+       .form = "or_pooled:Gxn",
+       .help = "groups of n binary units and one that is on where any of them is",
+       .support = Support::linked_bits,
+       .example = "or_pooled:2x2",
+       .make = or_pooled_of},
+      {.name = "spike_slab",
+       .form = "spike_slab:N",
+       .help = "0, or a real value",
+       .support = Support::reals,
+       .example = "spike_slab:2",
+       .make = unit_of_width<SpikeSlab>},
       {.name = "twin",
        .form = "twin:N",
        .help = "means of two binary copies, in the pretraining of deep machines",

@@ -98,7 +98,7 @@ TEST_P(ParticlesOf, WithABlockByItsExpectationAverageOverTheBlocksStates) {
       support::Row weights;
       for (const support::Configuration& one : plain.completions(x, block, unused)) {
         rows.push_back(support::expected_statistics(machine, {one}, {1.0}).flatten());
-        weights.push_back(plain.negative_energy(one));
+        weights.push_back(plain.log_weight(one));
       }
       const at::Tensor all = at::stack(rows), u = all.index_select(1, index.unary_places()),
                        p = support::to_tensor({support::normalized(weights)});

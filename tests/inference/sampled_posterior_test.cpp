@@ -50,7 +50,7 @@ class PosteriorOf : public testing::TestWithParam<support::MachineCase> {
     double log_measure = 0;
     const auto all = plain.completions(data, machine_.hidden(), log_measure);
     support::Row log_weights;
-    for (const auto& x : all) log_weights.push_back(plain.negative_energy(x));
+    for (const auto& x : all) log_weights.push_back(plain.log_weight(x));
     return support::expected_statistics(machine_, all, support::normalized(log_weights));
   }
   [[nodiscard]] State copies(const support::Configuration& data, std::int64_t rows) const {

@@ -61,7 +61,7 @@ TEST_P(AnyMachine, ALayerGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
       double log_measure = 0;
       const auto values = plain.completions(x, {layer}, log_measure);
       Row weights;
-      for (const Configuration& value : values) weights.push_back(plain.negative_energy(value));
+      for (const Configuration& value : values) weights.push_back(plain.log_weight(value));
       const at::Tensor p = support::to_tensor({support::normalized(weights)})[0];
       const State all = support::to_state(values);
 
@@ -69,8 +69,11 @@ TEST_P(AnyMachine, ALayerGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
       Unit::Parameters theta = machine.layer_parameters(layer);
       expect_close(machine.unit(layer).mean(field, theta)[0], p.matmul(all.layers[layer]), 1e-11);
       theta[0] = field[0];
-      const at::Tensor log_p = machine.unit(layer).log_potential(all.layers[layer], theta) -
-                               machine.unit(layer).log_partition(field, theta) + log_measure;
+      Row cells;
+      for (const Configuration& value : values)
+        cells.push_back(log_measure + support::log_cell(machine.unit(layer).spec(), value[layer]));
+      const at::Tensor log_p = machine.unit(layer).log_factor(all.layers[layer], theta) -
+                               machine.unit(layer).log_partition(field, theta) + support::to_tensor({cells})[0];
       expect_close(log_p.exp(), p, 1e-12);
     }
 }
@@ -80,6 +83,7 @@ TEST_P(AnyMachine, AUnitGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
     if (!machine.unit(layer).state_count()) continue;
     const Unit::Digit digit = machine.unit(layer).digit();
     const auto columns = static_cast<std::size_t>(digit.columns);
+    const at::Tensor part_values = machine.unit(layer).part_values(at::kDouble);
     for (const Configuration& x : some_of(brute.configurations, 10)) {
       const at::Tensor mean =
           machine.unit(layer).mean(machine.field(layer, support::to_state({x})), machine.layer_parameters(layer));
@@ -88,12 +92,12 @@ TEST_P(AnyMachine, AUnitGivenItsFieldHasTheConditionalDistributionOfTheJoint) {
         for (std::size_t value = 0; value < static_cast<std::size_t>(digit.values); ++value) {
           Configuration other = x;
           for (std::size_t c = 0; c < columns; ++c)
-            other[layer][first + c] = columns == 1 ? static_cast<double>(value) : (c == value ? 1.0 : 0.0);
+            other[layer][first + c] =
+                part_values[static_cast<std::int64_t>(value)][static_cast<std::int64_t>(c)].item<double>();
           weights.push_back(plain.negative_energy(other));
         }
-        const Row p = support::normalized(weights);
-        for (std::size_t c = 0; c < columns; ++c)
-          EXPECT_NEAR(mean[0][static_cast<std::int64_t>(first + c)].item<double>(), p[columns == 1 ? 1 : c], 1e-12);
+        const at::Tensor expected = support::to_tensor({support::normalized(weights)}).mm(part_values);
+        expect_close(mean.narrow(1, static_cast<std::int64_t>(first), digit.columns), expected, 1e-12);
       }
     }
   }
@@ -141,7 +145,7 @@ TEST_P(AnyMachine, MomentsGivenFieldsAreExpectationsOverTheBlock) {
       double log_measure = 0;
       const auto values = plain.completions(configurations[n], block, log_measure);
       Row log_weights;
-      for (const Configuration& value : values) log_weights.push_back(plain.negative_energy(value));
+      for (const Configuration& value : values) log_weights.push_back(plain.log_weight(value));
       for (const double p : support::normalized(log_weights)) {
         expanded_weights.push_back(p * weights[static_cast<std::int64_t>(n)].item<double>());
         plain_weights.push_back(p / static_cast<double>(configurations.size()));

@@ -76,6 +76,48 @@ TEST(Definiteness, IsKeptByTheConstraintsOfAStep) {
   EXPECT_TRUE(at::allclose(after, before.clamp_max(strongest_coupling), 1e-9, 1e-9));
 }
 
+// κ is what the log-partition grows by: 2·log_partition(x) / x² far out, in the direction in which it grows more.
+TEST(Definiteness, GoesByTheGrowthOfEveryUnit) {
+  for (const char* spec : {"gaussian:1", "relu:1", "drelu:1", "spike_slab:1"}) {
+    const auto unit = make_unit(spec);
+    Unit::Parameters theta = unit->neutral_parameters(at::kDouble);
+    for (std::size_t i = 1; i < theta.size(); ++i)
+      if (unit->parameter_names()[i].starts_with("precision")) theta[i].fill_(0.5 + static_cast<double>(i));
+    constexpr double far = 1e7;
+    const at::Tensor field = at::tensor({far, -far}, at::kDouble).unsqueeze(1);
+    const double found = (2 * unit->log_partition(field, theta).max() / (far * far)).item<double>();
+    EXPECT_NEAR(unit->growth(theta).item<double>(), found, 1e-5) << spec;
+  }
+  for (const char* spec : {"bernoulli:2", "softmax:1x2", "cardinality:3<=1", "pooled:1x2", "or_pooled:1x2"})
+    EXPECT_FALSE(make_unit(spec)->growth({at::zeros({2}, at::kDouble)}).defined()) << spec;
+}
+
+// Gaussian visible units beside units without bounds are refused beyond the border; stepped ones are bounded and never
+// refused, though training keeps to the border as well.
+TEST(Definiteness, OfRectifiedUnitsIsKeptByStepsAndAskedForWhereItMatters) {
+  for (const char* hidden : {"relu:3", "drelu:3", "spike_slab:3", "stepped:3"}) {
+    SCOPED_TRACE(hidden);
+    BoltzmannMachine machine = randomized(make_rbm("gaussian:4", hidden, at::kDouble), 12, 0.2);
+    at::Tensor(machine.parameters()["visible_hidden.weights"]).mul_(10 / coupling_strength(machine));
+    EXPECT_NEAR(coupling_strength(machine), 10, 1e-9);
+    if (machine.unit(1).state_count())
+      EXPECT_NO_THROW(require_finite_z(machine));
+    else
+      EXPECT_THROW(require_finite_z(machine), Error);
+    machine.constrain_();
+    EXPECT_NEAR(coupling_strength(machine), strongest_coupling, 1e-9);
+    EXPECT_NO_THROW(require_finite_z(machine));
+  }
+}
+
+TEST(Definiteness, OfPoissonUnitsNeedsBoundedNeighbours) {
+  for (const char* other : {"gaussian:2", "relu:2", "poisson:2", "spike_slab:2"})
+    support::expect_mentions(support::message_of([&] { (void)make_rbm("poisson:3", other); }),
+                             {"poisson:3", other, "Z would be infinite", "bounded"});
+  for (const char* other : {"bernoulli:2", "softmax:1x2", "cardinality:3<=1", "stepped:2"})
+    EXPECT_NO_THROW((void)make_rbm("poisson:3", other)) << other;
+}
+
 TEST(Definiteness, OfThreeLayersIsThatOfAllTogether) {
   BoltzmannMachine machine = randomized(make_chain({"gaussian:2", "gaussian:3", "gaussian:2"}, at::kDouble), 3, 2.0);
   EXPECT_NEAR(coupling_strength(machine), strongest_coupling, 1e-9);

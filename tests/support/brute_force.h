@@ -8,8 +8,10 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -54,17 +56,91 @@ inline Row normalized(const Row& log_weights) {
   return result;
 }
 
+// log of the elementary symmetric polynomial of order x over e^{−½}, e^{−3/2}, … e^{−M+½}, all subsets written out.
+inline double log_ways(int copies, double x) {
+  double total = 0;
+  for (int subset = 0; subset < (1 << copies); ++subset) {
+    double weight = 0, on = 0;
+    for (int i = 0; i < copies; ++i)
+      if ((subset >> i) & 1) {
+        weight -= i + 0.5;
+        ++on;
+      }
+    if (on == x) total += std::exp(weight);
+  }
+  return std::log(total);
+}
+
+// Steps of the grids that do not go by a precision: of log |x| on a half line, and of a slab.
+constexpr double half_line_step = 0.1, slab_step = 0.05;
+
+// A unit's text as the name of a test.
+inline std::string spec_name(const testing::TestParamInfo<std::string>& one) {
+  std::string name = one.param;
+  std::erase(name, '<');
+  for (char& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
+  return name;
+}
+
+// Whether a layer's units are of a type.
+inline bool of_type(const std::string& spec, const std::string& type) { return spec.starts_with(type + ":"); }
+
+// What values count for beside their potential.
+inline double log_measure_of(const std::string& spec, const Row& x) {
+  double total = 0;
+  int units = 0, copies = 0;
+  if (std::sscanf(spec.c_str(), "stepped:%dx%d", &units, &copies) == 2)
+    for (const double value : x) total += log_ways(copies, value);
+  if (of_type(spec, "poisson"))
+    for (const double value : x) total -= std::lgamma(value + 1);
+  return total;
+}
+
+// The cell that a point of points_of() stands for, beyond the volume that all have alike.
+inline double log_cell(const std::string& spec, const Row& x) {
+  double total = 0;
+  for (const double value : x) {
+    if (of_type(spec, "relu") || of_type(spec, "drelu")) total += std::log(std::abs(value));  // dx = |x| d log |x|
+    if (of_type(spec, "spike_slab") && value == 0) total -= std::log(slab_step);              // an atom, not a cell
+  }
+  return total;
+}
+
+// t(x) of a layer by its formula, one row for each parameter.
+inline std::vector<Row> statistics_of(const std::string& spec, const Row& x) {
+  std::vector<Row> all = {x};
+  const auto add = [&](auto f) {
+    all.emplace_back();
+    for (const double value : x) all.back().push_back(f(value));
+  };
+  const auto half_square = [](double value) { return -value * value / 2; };
+  if (of_type(spec, "gaussian") || of_type(spec, "relu") || of_type(spec, "spike_slab")) add(half_square);
+  if (of_type(spec, "spike_slab")) add([](double value) { return value == 0 ? 0.0 : 1.0; });
+  if (of_type(spec, "drelu")) {
+    add([](double value) { return -std::abs(value); });
+    add([&](double value) { return value > 0 ? half_square(value) : 0; });
+    add([&](double value) { return value < 0 ? half_square(value) : 0; });
+  }
+  return all;
+}
+
 // All values of a layer; for continuous ones, nodes of a grid that each stand for a cell of volume e^log_measure.
 struct Points {
   std::vector<Row> rows;
   double log_measure = 0;
 };
 
-// `field_bound` and `precision` (one per unit) are looked at for continuous units only.
+// `field_bound` and `precision` (one per unit) are looked at for continuous units and poisson ones only.
 inline Points points_of(const std::string& spec, const Row& field_bound = {}, const Row& precision = {}) {
   std::vector<std::vector<Row>> factors;
   Points points;
   int groups = 0, states = 0;
+  const auto half_line = [](double reach) {
+    std::vector<Row> result;
+    for (double u = -37; u <= std::log(reach); u += half_line_step) result.push_back({std::exp(u)});
+    return result;
+  };
   if (std::sscanf(spec.c_str(), "bernoulli:%d", &groups) == 1) {
     factors.assign(static_cast<std::size_t>(groups), {{0}, {1}});
   } else if (std::sscanf(spec.c_str(), "softmax:%dx%d", &groups, &states) == 2) {
@@ -74,6 +150,56 @@ inline Points points_of(const std::string& spec, const Row& field_bound = {}, co
       choices.back()[static_cast<std::size_t>(k)] = 1;
     }
     factors.assign(static_cast<std::size_t>(groups), choices);
+  } else if (std::sscanf(spec.c_str(), "cardinality:%d<=%d", &groups, &states) == 2) {
+    factors.emplace_back();
+    for (int number = 0; number < (1 << groups); ++number) {
+      Row row;
+      for (int i = 0; i < groups; ++i) row.push_back((number >> i) & 1);
+      if (std::count(row.begin(), row.end(), 1.0) <= states) factors.back().push_back(row);
+    }
+  } else if (std::sscanf(spec.c_str(), "pooled:%dx%d", &groups, &states) == 2) {
+    std::vector<Row> choices = {Row(static_cast<std::size_t>(states), 0.0)};
+    for (int k = 0; k < states; ++k) {
+      choices.push_back(choices.front());
+      choices.back()[static_cast<std::size_t>(k)] = 1;
+    }
+    factors.assign(static_cast<std::size_t>(groups), choices);
+  } else if (std::sscanf(spec.c_str(), "or_pooled:%dx%d", &groups, &states) == 2) {
+    std::vector<Row> choices;
+    for (int number = 0; number < (1 << states); ++number) {
+      choices.emplace_back();
+      for (int i = 0; i < states; ++i) choices.back().push_back((number >> i) & 1);
+      choices.back().push_back(number > 0 ? 1 : 0);
+    }
+    factors.assign(static_cast<std::size_t>(groups), choices);
+  } else if (std::sscanf(spec.c_str(), "stepped:%dx%d", &groups, &states) == 2) {
+    std::vector<Row> choices;
+    for (int value = 0; value <= states; ++value) choices.push_back({static_cast<double>(value)});
+    factors.assign(static_cast<std::size_t>(groups), choices);
+  } else if (std::sscanf(spec.c_str(), "poisson:%d", &groups) == 1) {
+    for (const double bound : field_bound) {
+      const double rate = std::exp(bound);
+      factors.emplace_back();
+      for (double value = 0; value <= rate + 12 * std::sqrt(rate) + 30; ++value) factors.back().push_back({value});
+    }
+  } else if (std::sscanf(spec.c_str(), "relu:%d", &groups) == 1) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {
+      factors.push_back(half_line(field_bound.at(i) / precision.at(i) + 9.5 / std::sqrt(precision[i])));
+      points.log_measure += std::log(half_line_step);
+    }
+  } else if (std::sscanf(spec.c_str(), "drelu:%d", &groups) == 1) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {
+      factors.push_back(half_line(field_bound.at(i) / precision.at(i) + 9.5 / std::sqrt(precision[i])));
+      for (std::size_t k = factors.back().size(); k > 0; --k) factors.back().push_back({-factors.back()[k - 1][0]});
+      points.log_measure += std::log(half_line_step);
+    }
+  } else if (std::sscanf(spec.c_str(), "spike_slab:%d", &groups) == 1) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {
+      const double reach = field_bound.at(i) / precision.at(i) + 9.5 / std::sqrt(precision[i]);
+      factors.push_back({{0}});
+      for (double x = -reach + slab_step / 3; x <= reach; x += slab_step) factors.back().push_back({x});
+      points.log_measure += std::log(slab_step);
+    }
   } else if (std::sscanf(spec.c_str(), "gaussian:%d", &groups) == 1) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {
       const double deviation = 1 / std::sqrt(precision.at(i)), step = deviation / 1.5;
@@ -102,7 +228,8 @@ inline Points points_of(const std::string& spec, const Row& field_bound = {}, co
 struct PlainMachine {
   struct Layer {
     std::string name, spec;
-    Row bias, precision;
+    Row bias, precision;          // the least precision of a unit, where it has any
+    std::vector<Row> parameters;  // all, the bias first
   };
   struct Edge {
     std::string name;
@@ -114,10 +241,17 @@ struct PlainMachine {
 
   explicit PlainMachine(const BoltzmannMachine& machine) {
     const Moments& parameters = machine.parameters();
-    for (const harmonium::Layer& layer : machine.layers()) {
-      layers.push_back({layer.name, layer.unit->spec(), numbers(parameters[layer.name + ".bias"]), {}});
-      if (parameters.contains(layer.name + ".precision"))
-        layers.back().precision = numbers(parameters[layer.name + ".precision"]);
+    for (std::size_t l = 0; l < machine.layers().size(); ++l) {
+      const harmonium::Layer& layer = machine.layers()[l];
+      layers.push_back({layer.name, layer.unit->spec(), numbers(parameters[layer.name + ".bias"]), {}, {}});
+      Layer& own = layers.back();
+      for (const std::string& name : machine.topology().layers[l].parameters) {
+        own.parameters.push_back(numbers(parameters[name]));
+        if (name.find(".precision") == std::string::npos) continue;
+        if (own.precision.empty()) own.precision = own.parameters.back();
+        for (std::size_t i = 0; i < own.precision.size(); ++i)
+          own.precision[i] = std::min(own.precision[i], own.parameters.back()[i]);
+      }
     }
     for (std::size_t lower = 0; lower < layers.size(); ++lower)
       for (std::size_t upper = 0; upper < layers.size(); ++upper) {
@@ -134,13 +268,21 @@ struct PlainMachine {
     return i / static_cast<std::size_t>(states) < j / static_cast<std::size_t>(states);
   }
 
+  // −E and the cells of all layers, but for a volume that is the same for all.
+  [[nodiscard]] double log_weight(const Configuration& x) const {
+    double total = negative_energy(x);
+    for (std::size_t l = 0; l < layers.size(); ++l) total += log_cell(layers[l].spec, x[l]);
+    return total;
+  }
+
   [[nodiscard]] double negative_energy(const Configuration& x) const {
     double total = 0;
-    for (std::size_t l = 0; l < layers.size(); ++l)
-      for (std::size_t i = 0; i < x[l].size(); ++i) {
-        total += layers[l].bias[i] * x[l][i];
-        if (!layers[l].precision.empty()) total -= layers[l].precision[i] * x[l][i] * x[l][i] / 2;
-      }
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      const std::vector<Row> statistics = statistics_of(layers[l].spec, x[l]);
+      total += log_measure_of(layers[l].spec, x[l]);
+      for (std::size_t k = 0; k < statistics.size(); ++k)
+        for (std::size_t i = 0; i < x[l].size(); ++i) total += layers[l].parameters[k][i] * statistics[k][i];
+    }
     for (const Edge& edge : edges)
       for (std::size_t i = 0; i < x[edge.lower].size(); ++i)
         for (std::size_t j = 0; j < x[edge.upper].size(); ++j)
@@ -156,7 +298,10 @@ struct PlainMachine {
     for (const Edge& edge : edges) {
       const std::size_t columns = layers[edge.upper].bias.size();
       const std::size_t other = edge.lower == layer ? edge.upper : edge.lower;
-      const double reach = layers[other].precision.empty() ? 1 : 4;
+      const std::string& spec = layers[other].spec;
+      const double reach = !layers[other].precision.empty()                       ? 4
+                           : of_type(spec, "poisson") || of_type(spec, "stepped") ? 3
+                                                                                  : 1;
       for (std::size_t k = 0; k < edge.weights.size(); ++k) {
         if (edge.lower == layer) bound[k / columns] += reach * std::abs(edge.weights[k]);
         if (edge.upper == layer) bound[k % columns] += reach * std::abs(edge.weights[k]);
@@ -188,7 +333,10 @@ struct PlainMachine {
   [[nodiscard]] double log_sum(const Configuration& x, const LayerSet& free) const {
     double log_measure = 0;
     Row terms;
-    for (const Configuration& one : completions(x, free, log_measure)) terms.push_back(negative_energy(one));
+    for (const Configuration& one : completions(x, free, log_measure)) {
+      terms.push_back(negative_energy(one));
+      for (const std::size_t layer : free) terms.back() += log_cell(layers[layer].spec, one[layer]);
+    }
     return log_sum_exp(terms) + log_measure;
   }
 };
@@ -203,11 +351,11 @@ inline Moments expected_statistics(const BoltzmannMachine& machine, const std::v
   for (std::size_t n = 0; n < configurations.size(); ++n) {
     const Configuration& x = configurations[n];
     for (std::size_t l = 0; l < x.size(); ++l) {
-      Row& first = sums[plain.layers[l].name + ".bias"];
-      for (std::size_t i = 0; i < x[l].size(); ++i) first[i] += weights[n] * x[l][i];
-      if (plain.layers[l].precision.empty()) continue;
-      Row& second = sums[plain.layers[l].name + ".precision"];
-      for (std::size_t i = 0; i < x[l].size(); ++i) second[i] -= weights[n] * x[l][i] * x[l][i] / 2;
+      const std::vector<Row> statistics = statistics_of(plain.layers[l].spec, x[l]);
+      for (std::size_t k = 0; k < statistics.size(); ++k) {
+        Row& sum = sums[machine.topology().layers[l].parameters[k]];
+        for (std::size_t i = 0; i < x[l].size(); ++i) sum[i] += weights[n] * statistics[k][i];
+      }
     }
     for (const PlainMachine::Edge& edge : plain.edges) {
       Row& products = sums[edge.name];
@@ -236,7 +384,7 @@ struct BruteForce {
     for (std::size_t l = 0; l < plain.layers.size(); ++l) all.push_back(l);
     double log_measure = 0;
     configurations = plain.completions(Configuration(plain.layers.size()), all, log_measure);
-    for (const Configuration& x : configurations) log_weights.push_back(plain.negative_energy(x) + log_measure);
+    for (const Configuration& x : configurations) log_weights.push_back(plain.log_weight(x) + log_measure);
     log_z = log_sum_exp(log_weights);
     probabilities = normalized(log_weights);
   }

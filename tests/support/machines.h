@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -21,7 +22,7 @@ inline BoltzmannMachine randomized(BoltzmannMachine machine, std::uint64_t seed,
   Key key = Key(seed).fold_in(0x7E57);
   for (std::uint64_t i = 0; const auto& [name, value] : machine.parameters().entries()) {
     at::Tensor target = value;
-    if (name.ends_with(".precision"))
+    if (name.find(".precision") != std::string::npos)
       target.copy_(0.7 + 1.3 * uniform(key.fold_in(i++), value.sizes(), at::kDouble));
     else
       target.copy_(scale * normal(key.fold_in(i++), value.sizes(), at::kDouble));
@@ -50,6 +51,17 @@ inline std::vector<MachineCase> shallow_machines() {
       rbm_case("GaussianBernoulli", "gaussian:2", "bernoulli:2"),
       rbm_case("GaussianSoftmax", "gaussian:1", "softmax:2x3"),
       rbm_case("BernoulliGaussian", "bernoulli:3", "gaussian:2"),
+      rbm_case("BernoulliCardinality", "bernoulli:3", "cardinality:4<=2"),
+      rbm_case("CardinalityBernoulli", "cardinality:4<=2", "bernoulli:2"),
+      rbm_case("BernoulliPooled", "bernoulli:3", "pooled:2x2"),
+      rbm_case("BernoulliOrPooled", "bernoulli:3", "or_pooled:1x2"),
+      rbm_case("BernoulliStepped", "bernoulli:3", "stepped:2x3"),
+      rbm_case("GaussianStepped", "gaussian:1", "stepped:1x3"),
+      rbm_case("PoissonBernoulli", "poisson:1", "bernoulli:2"),
+      rbm_case("BernoulliRelu", "bernoulli:3", "relu:1"),
+      rbm_case("ReluBernoulli", "relu:1", "bernoulli:2"),
+      rbm_case("BernoulliDRelu", "bernoulli:2", "drelu:1"),
+      rbm_case("BernoulliSpikeSlab", "bernoulli:3", "spike_slab:1"),
       {"ClassificationRbm",
        [] { return randomized(make_classification_rbm("bernoulli:3", 3, "bernoulli:3", at::kDouble), 2); }},
       {"GaussianClassificationRbm",
@@ -112,12 +124,12 @@ inline std::vector<MachineCase> all_machines() {
   return all;
 }
 
-// Those of them that have finitely many states: one parameter per layer and edge, no precisions.
+// Those of them that have finitely many states.
 inline std::vector<MachineCase> discrete_machines() {
   std::vector<MachineCase> result;
   for (const MachineCase& one : all_machines()) {
     const BoltzmannMachine machine = one.make();
-    if (machine.parameters().entries().size() == machine.layers().size() + machine.topology().edges.size())
+    if (std::ranges::all_of(machine.layers(), [](const Layer& layer) { return layer.unit->state_count().has_value(); }))
       result.push_back(one);
   }
   return result;

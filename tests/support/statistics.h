@@ -47,17 +47,20 @@ inline void expect_frequencies(const Row& counts, const Row& probabilities) {
   EXPECT_LT(statistic, bound) << freedom << " degrees of freedom";
 }
 
-// A number for every row of zeros and ones: bit i is column i of the layers put side by side.
-inline at::Tensor codes(const State& state) {
+// A number for every row of zeros and ones: bit i is column i of the layers put side by side. For rows of larger whole
+// numbers, digits to another base.
+inline at::Tensor codes(const State& state, std::int64_t base = 2) {
   const at::Tensor joined = at::cat(state.layers, 1).to(at::kLong);
-  return (joined * at::pow(2, at::arange(joined.size(1), at::kLong))).sum(1);
+  return (joined * at::pow(base, at::arange(joined.size(1), at::kLong))).sum(1);
 }
 
 // How often each configuration occurs in a state of discrete layers; rows that are none of them fail.
 inline Row count_configurations(const State& state, const std::vector<Configuration>& configurations) {
-  const at::Tensor known = codes(to_state(configurations));
+  const State all = to_state(configurations);
+  const std::int64_t base = std::max<std::int64_t>(2, at::cat(all.layers, 1).max().item<std::int64_t>() + 1);
+  const at::Tensor known = codes(all, base);
   const std::int64_t highest = known.max().item<std::int64_t>();
-  const at::Tensor seen = codes(state);
+  const at::Tensor seen = codes(state, base);
   EXPECT_LE(seen.max().item<std::int64_t>(), highest);
   const at::Tensor counts = at::bincount(seen, {}, highest + 1).index_select(0, known);
   EXPECT_EQ(counts.sum().item<std::int64_t>(), state.rows()) << "a state that the machine does not have";

@@ -16,7 +16,7 @@ TEST_P(AnnealedField, GivesTheDrawAndTheLogRatioOfTheFieldsAddedUp) {
   const auto parameters = [&](std::uint64_t seed) {
     Unit::Parameters theta = unit->neutral_parameters(at::kDouble);
     theta[0] = normal(Key(seed), {width}, at::kDouble);
-    if (theta.size() > 1) theta[1] = 0.5 + uniform(Key(seed + 1), {width}, at::kDouble);
+    for (std::size_t i = 1; i < theta.size(); ++i) theta[i] = 0.5 + uniform(Key(seed + i), {width}, at::kDouble);
     return theta;
   };
   const Unit::Parameters before = parameters(1), after = parameters(3);
@@ -30,7 +30,10 @@ TEST_P(AnnealedField, GivesTheDrawAndTheLogRatioOfTheFieldsAddedUp) {
                         1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(, AnnealedField, testing::Values("bernoulli:1", "bernoulli:700", "softmax:3x4", "gaussian:5"));
+INSTANTIATE_TEST_SUITE_P(, AnnealedField,
+                         testing::Values("bernoulli:1", "bernoulli:700", "softmax:3x4", "gaussian:5",
+                                         "cardinality:30<=4", "pooled:3x4", "or_pooled:3x4", "stepped:7", "nrelu:7",
+                                         "poisson:4", "relu:5", "drelu:5", "spike_slab:5"));
 
 }  // namespace
 }  // namespace harmonium

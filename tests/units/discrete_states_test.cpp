@@ -43,7 +43,8 @@ TEST_P(DiscreteUnit, SamplesEveryJointStateAsOftenAsItsProbability) {
   Row log_weights;
   for (const Row& x : support::points_of(GetParam()).rows) {
     configurations.push_back({x});
-    log_weights.push_back((support::to_tensor({x}) * field).sum().item<double>());
+    log_weights.push_back((support::to_tensor({x}) * field).sum().item<double>() +
+                          support::log_measure_of(GetParam(), x));
   }
   State state;
   state.layers = {unit->sample(Key(22), field.expand({draws, unit->width()}).contiguous(), {field[0]})};
@@ -51,16 +52,18 @@ TEST_P(DiscreteUnit, SamplesEveryJointStateAsOftenAsItsProbability) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, DiscreteUnit,
-                         testing::Values("bernoulli:5", "softmax:2x3", "softmax:3x2", "softmax:1x7"),
-                         [](const auto& one) {
-                           std::string name = one.param;
-                           std::ranges::replace(name, ':', '_');
-                           return name;
-                         });
+                         testing::Values("bernoulli:5", "softmax:2x3", "softmax:3x2", "softmax:1x7", "cardinality:5<=2",
+                                         "cardinality:4<=3", "pooled:2x3", "or_pooled:1x3", "or_pooled:2x2",
+                                         "stepped:2x4"),
+                         support::spec_name);
 
 TEST(DiscreteUnits, CountTheStatesOfLayersFarTooWideToEnumerate) {
   EXPECT_EQ(make_unit("bernoulli:784")->state_count().value(), std::exp2(784.0));
   EXPECT_NEAR(std::log(make_unit("softmax:53x21")->state_count().value()), 53 * std::log(21.0), 1e-10);
+  EXPECT_EQ(make_unit("cardinality:500<=2")->state_count().value(), 1 + 500 + 500 * 499 / 2);
+  EXPECT_GT(make_unit("cardinality:500<=25")->state_count().value(), 1e40);
+  EXPECT_EQ(make_unit("pooled:3x4")->state_count().value(), 125);
+  EXPECT_EQ(make_unit("or_pooled:10x4")->state_count().value(), std::exp2(40.0));
 }
 
 }  // namespace

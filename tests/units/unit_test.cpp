@@ -27,7 +27,7 @@ TEST(MakeUnit, ReadsTheWidthOfEveryType) {
 }
 
 TEST(MakeUnit, NamesTheTypesThereAreWhenItDoesNotKnowOne) {
-  expect_mentions(message_for("poisson:7"), {"poisson", "poisson:7", "bernoulli:N", "softmax:GxK", "gaussian:N"});
+  expect_mentions(message_for("student:7"), {"student", "student:7", "bernoulli:N", "softmax:GxK", "gaussian:N"});
   expect_mentions(message_for(""), {"unknown", "bernoulli:N"});
 }
 
@@ -36,6 +36,20 @@ TEST(MakeUnit, QuotesASizeThatIsNotAPositiveNumber) {
        {"bernoulli:0", "bernoulli:-3", "bernoulli:4.5", "bernoulli:", "bernoulli", "gaussian:x", "bernoulli: 3",
         "bernoulli:99999999999999999999", "softmax:0x3", "softmax:3x", "softmax:3x4x5"})
     expect_mentions(message_for(bad), {bad, "positive number"});
+}
+
+TEST(MakeUnit, ReadsLimitsAndGroups) {
+  EXPECT_EQ(make_unit("cardinality:500<=25")->spec(), "cardinality:500<=25");
+  EXPECT_EQ(make_unit("cardinality:7<=7")->spec(), "bernoulli:7") << "no limit at all";
+  EXPECT_EQ(make_unit("stepped:5")->spec(), "stepped:5");
+  EXPECT_EQ(make_unit("stepped:5x64")->spec(), "stepped:5");
+  EXPECT_EQ(make_unit("or_pooled:3x4")->width(), 15);
+  expect_mentions(message_for("cardinality:5"), {"cardinality:5", "may be on", "<="});
+  expect_mentions(message_for("cardinality:5<=6"), {"no more than 5"});
+  expect_mentions(message_for("cardinality:5<=0"), {"positive number"});
+  expect_mentions(message_for("pooled:5"), {"GROUPSxUNITS"});
+  expect_mentions(message_for("or_pooled:5x31"), {"at most 30"});
+  expect_mentions(message_for("stepped:5x4000"), {"at most 1000"});
 }
 
 TEST(MakeUnit, ShowsHowSoftmaxUnitsAreWritten) {

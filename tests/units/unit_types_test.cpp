@@ -37,8 +37,8 @@ TEST(UnitTypes, ForDataGetTheirWidthFromTheColumns) {
   EXPECT_EQ(fit_unit("softmax:3", 12), "softmax:4x3");
   expect_mentions(message_of([] { static_cast<void>(fit_unit("softmax:5", 12)); }), {"softmax:5", "12", "groups of 5"});
   expect_mentions(message_of([] { static_cast<void>(fit_unit("softmax", 12)); }), {"softmax", "number of states"});
-  expect_mentions(message_of([] { static_cast<void>(fit_unit("poisson", 12)); }),
-                  {"poisson", "bernoulli:N", "counts:K"});
+  expect_mentions(message_of([] { static_cast<void>(fit_unit("student", 12)); }),
+                  {"student", "bernoulli:N", "counts:K"});
 }
 
 TEST(UnitTypes, TakeANumberForBinaryHiddenUnits) {
