@@ -3,6 +3,7 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/core/error.h"
+#include "harmonium/families/machine_file.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/reconstruction_error.h"
@@ -28,8 +29,10 @@ int reconstruct(ReconstructOptions options) {
   const ReconstructionError error = reconstruction_error(
       found.data, found.binarization, [&](const at::Tensor& rows) { return encoder.reconstruct(rows); });
   const at::Tensor shown = shown_values(found.data.first(options.shown), found.binarization);
+  const TrainedMachine* machine = found.model->machine();
   write_png(options.out, reconstruction_picture(shown, encoder.reconstruct(shown),
-                                                found.model->info().image.value_or(near_square_shape(shown.size(1)))));
+                                                found.model->info().image.value_or(near_square_shape(shown.size(1))),
+                                                machine != nullptr ? machine->shown_range() : std::pair{0.0, 1.0}));
   if (options.source.common.json)
     print_json(with_standing({{"model", options.source.model},
                               {"data", options.source.data},

@@ -151,8 +151,14 @@ TrainedStack read_stack(const TensorFile& file, const std::string& where) {
 }  // namespace
 
 std::pair<double, double> TrainedMachine::shown_range() const {
-  if (machine.unit(0).support() != Unit::Support::reals || data_moments.empty() || data_moments[0].size() < 2)
-    return {0, 1};
+  const Unit::Support support = machine.unit(0).support();
+  if (data_moments.empty()) return {0, 1};
+  if (support == Unit::Support::naturals) {  // of counts the mean alone is known, and their variance is about as large
+    const double mean = data_moments[0][0].to(at::kDouble).max().item<double>();
+    return {0, std::max(1.0, mean + 2 * std::sqrt(std::max(0.0, mean)))};
+  }
+  const bool real = support == Unit::Support::reals || support == Unit::Support::nonnegative;
+  if (!real || data_moments[0].size() < 2) return {0, 1};
   const at::Tensor mean = data_moments[0][0].to(at::kDouble), square = -2 * data_moments[0][1].to(at::kDouble);
   const at::Tensor twice = 2 * (square - mean.square()).clamp_min(0).sqrt();
   const double low = (mean - twice).min().item<double>(), high = (mean + twice).max().item<double>();

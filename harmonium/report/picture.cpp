@@ -141,14 +141,14 @@ ImageShape near_square_shape(std::int64_t columns) {
 }
 
 Picture reconstruction_picture(const at::Tensor& rows, const at::Tensor& rebuilt, ImageShape shape,
-                               std::int64_t columns) {
+                               std::pair<double, double> range, std::int64_t columns) {
   std::vector<at::Tensor> strips;
   const std::int64_t width = std::min(columns, rows.size(0));
   for (std::int64_t first = 0; first + width <= rows.size(0); first += width) {
     strips.push_back(rows.narrow(0, first, width));
     strips.push_back(rebuilt.narrow(0, first, width));
   }
-  return tile_images(at::cat(strips), shape, {.columns = width});
+  return tile_images(at::cat(strips), shape, {.columns = width, .black = range.first, .white = range.second});
 }
 
 void write_png(const std::filesystem::path& path, const Picture& picture) {

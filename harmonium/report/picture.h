@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harmonium/data/dataset.h"
@@ -47,9 +48,9 @@ struct TileOptions {
 // two, otherwise the smallest near-square that holds all columns.
 [[nodiscard]] ImageShape near_square_shape(std::int64_t columns);
 
-// Rows above, what the net makes of them below, in strips of `columns`.
+// Rows above, what the net makes of them below, in strips of `columns`; `range`: values that are black and white.
 [[nodiscard]] Picture reconstruction_picture(const at::Tensor& rows, const at::Tensor& rebuilt, ImageShape shape,
-                                             std::int64_t columns = 20);
+                                             std::pair<double, double> range = {0, 1}, std::int64_t columns = 20);
 
 void write_png(const std::filesystem::path& path, const Picture& picture);
 // "data:image/png;base64,…", for an <img> that needs no file.
