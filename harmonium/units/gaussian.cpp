@@ -14,7 +14,10 @@ const double log_two_pi = std::log(2 * std::numbers::pi);
 
 }  // namespace
 
-std::string Gaussian::spec() const { return format("gaussian:{}", width()); }
+std::string Gaussian::spec() const {
+  const char* held = precision_ == Precision::scalar ? ":scalar" : precision_ == Precision::fixed ? ":fixed" : "";
+  return format("gaussian:{}{}", width(), held);
+}
 
 Unit::Parameters Gaussian::neutral_parameters(at::ScalarType type) const {
   return {at::zeros({width()}, type), at::ones({width()}, type)};
@@ -84,7 +87,12 @@ std::optional<Unit::Grid> Gaussian::grid(const at::Tensor& low, const at::Tensor
 
 at::Tensor Gaussian::growth(const Parameters& parameters) const { return parameters[1].reciprocal(); }
 
-void Gaussian::constrain_(Parameters& parameters) const { parameters[1].clamp_min_(smallest_precision); }
+void Gaussian::constrain_(Parameters& parameters) const {
+  if (precision_ == Precision::fixed) parameters[1].fill_(1);
+  // Of precisions that were alike before a step, the mean is the step along their common direction.
+  if (precision_ == Precision::scalar) parameters[1].copy_(parameters[1].mean().expand({width()}));
+  parameters[1].clamp_min_(smallest_precision);
+}
 
 std::string Gaussian::complaint(const at::Tensor& state) const {
   const at::Tensor bad = at::isfinite(state).logical_not();

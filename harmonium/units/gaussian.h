@@ -1,4 +1,5 @@
-// Real units with a learned diagonal precision λ > 0: −E has  bias·x − ½ λ x²,  so x | field ~ N(field / λ, 1/λ).
+// Real units with a precision λ > 0: −E has  bias·x − ½ λ x²,  so x | field ~ N(field / λ, 1/λ). Precisions are learnt
+// for each unit ("gaussian:N"), are learnt in common ("gaussian:N:scalar") or are 1 ("gaussian:N:fixed").
 //
 // Statistics (x, −½x²) with natural parameters (bias, precision); log-partition Σ ½ field²/λ + ½ log(2π/λ).
 #pragma once
@@ -12,7 +13,9 @@ inline constexpr double smallest_precision = 1e-3;
 
 class Gaussian final : public Unit {
  public:
-  using Unit::Unit;
+  enum class Precision { diagonal, scalar, fixed };
+  explicit Gaussian(std::int64_t width, Precision precision = Precision::diagonal)
+      : Unit(width), precision_(precision) {}
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::reals; }
   [[nodiscard]] std::optional<Activation> activation() const override { return Activation::linear; }
@@ -38,6 +41,9 @@ class Gaussian final : public Unit {
   [[nodiscard]] at::Tensor growth(const Parameters& parameters) const override;
   void constrain_(Parameters& parameters) const override;
   [[nodiscard]] std::string complaint(const at::Tensor& state) const override;
+
+ private:
+  Precision precision_;
 };
 
 }  // namespace harmonium

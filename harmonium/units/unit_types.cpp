@@ -49,6 +49,23 @@ std::shared_ptr<const Unit> softmax_of(std::string_view size, const std::string&
   return std::make_shared<Softmax>(parse_count(size.substr(0, times), spec), parse_count(size.substr(times + 1), spec));
 }
 
+// "64", "64:scalar", "64:fixed"; and "scalar" where the data say how many there are.
+std::shared_ptr<const Unit> gaussian_of(std::string_view size, const std::string& spec) {
+  const std::size_t colon = size.find(':');
+  const std::string_view how = colon == std::string_view::npos ? "" : size.substr(colon + 1);
+  require(how.empty() || how == "scalar" || how == "fixed",
+          "unit '{}': precisions are learnt for each unit, or scalar (one for all) or fixed (at 1), not '{}'", spec,
+          how);
+  using Precision = Gaussian::Precision;
+  return std::make_shared<Gaussian>(parse_count(size.substr(0, colon), spec), how == "scalar"  ? Precision::scalar
+                                                                              : how == "fixed" ? Precision::fixed
+                                                                                               : Precision::diagonal);
+}
+
+std::string fit_gaussian(const std::string& size, std::int64_t columns, const std::string& spec) {
+  return size == "scalar" || size == "fixed" ? format("{}:{}", columns, size) : fit_width(size, columns, spec);
+}
+
 // "GxN" → (G, N).
 std::pair<std::int64_t, std::int64_t> parse_groups(std::string_view size, const std::string& spec, const char* how) {
   const std::size_t times = size.find('x');
@@ -116,13 +133,13 @@ const std::vector<UnitType>& unit_types() {
        .make = unit_of_width<Bernoulli>,
        .fit = fit_width},
       {.name = "gaussian",
-       .form = "gaussian:N",
-       .help = "real values",
+       .form = "gaussian:N[:scalar|:fixed]",
+       .help = "real values; :scalar learns one precision for all, :fixed has precision 1",
        .support = Support::reals,
        .example = "gaussian:2",
        .of_data = "gaussian",
-       .make = unit_of_width<Gaussian>,
-       .fit = fit_width},
+       .make = gaussian_of,
+       .fit = fit_gaussian},
       {.name = "softmax",
        .form = "softmax:GxK",
        .help = "one-hot groups of K states",

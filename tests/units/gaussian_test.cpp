@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "harmonium/units/unit_types.h"
 #include "tests/support/machines.h"
 #include "tests/support/statistics.h"
 
@@ -56,6 +57,19 @@ TEST(Gaussian, ConstrainLiftsPrecisionsToTheEdgeAndLeavesTheRest) {
   EXPECT_EQ(precision[2].item<double>(), 0.5);
   EXPECT_EQ(precision[3].item<double>(), 1e6);
   EXPECT_TRUE(at::equal(bias, at::full({4}, -7.0, at::kDouble)));
+}
+
+TEST(Gaussian, HoldsPrecisionsAlikeOrAtOneWhereAsked) {
+  Unit::Parameters parameters = {at::zeros({3}, at::kDouble), at::tensor({1.0, 2.0, 6.0}, at::kDouble)};
+  make_unit("gaussian:3:scalar")->constrain_(parameters);
+  EXPECT_TRUE(at::equal(parameters[1], at::full({3}, 3.0, at::kDouble)));
+  make_unit("gaussian:3:fixed")->constrain_(parameters);
+  EXPECT_TRUE(at::equal(parameters[1], at::ones({3}, at::kDouble)));
+  EXPECT_EQ(make_unit("gaussian:3:scalar")->spec(), "gaussian:3:scalar");
+  EXPECT_EQ(fit_unit("gaussian:scalar", 12), "gaussian:12:scalar");
+  EXPECT_EQ(fit_unit("gaussian:12:fixed", 12), "gaussian:12:fixed");
+  support::expect_mentions(support::message_of([] { (void)make_unit("gaussian:3:free"); }),
+                           {"gaussian:3:free", "scalar"});
 }
 
 TEST(Gaussian, HasNoNumberOfStatesAndSaysSoWhenAskedForThem) {
