@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/reading_flags.h"
 #include "harmonium/core/device.h"
@@ -47,6 +49,23 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   if (judged.known > 0) fmt::print("{} of {} already evaluated\n", judged.known, judged.evaluations.size());
   fmt::print("next    harmonium compare {}\n", options.model);
   return exit_code();
+}
+
+// Of models of real values: their log-likelihood is that of a density, which depends on the units of the data.
+std::optional<double> bits_per_dimension(const Evaluation& evaluation, const Model& model) {
+  const Unit::Support support = model.visible().support();
+  if (!evaluation.log_likelihood || (support != Unit::Support::reals && support != Unit::Support::nonnegative))
+    return std::nullopt;
+  return -evaluation.log_likelihood->value / (static_cast<double>(model.visible().width()) * std::log(2.0));
+}
+
+void print_bits(double bits, const Model& model, const TestData& test) {
+  fmt::print("                {:.3f} bits per dimension ({} columns, a density in the units of the data)\n", bits,
+             model.visible().width());
+  // A density of values k·scale has 1/scale times the density of k.
+  if (test.gray.scale != 1)
+    fmt::print("                {:.3f} where one unit is a step of the stored values, which were divided by {:g}\n",
+               bits - std::log2(test.gray.scale), 1 / test.gray.scale);
 }
 
 void print_answer(const Evaluation& evaluation) {
@@ -103,10 +122,15 @@ int evaluate(EvaluateOptions options) {
   if (test) tests.push_back(&*test);
   JournaledAnswers found = judge_with_bars(options.model, *model, tests, options.judge.estimation, options.common);
   const Evaluation& evaluation = found.answers.front();
-  if (options.common.json)
-    print_json(to_json(evaluation));
-  else
+  const std::optional<double> bits = test ? bits_per_dimension(evaluation, *model) : std::nullopt;
+  if (options.common.json) {
+    nlohmann::ordered_json answer = to_json(evaluation);
+    if (bits) answer["bits_per_dimension"] = *bits;
+    print_json(answer);
+  } else {
     print_answer(evaluation);
+    if (bits) print_bits(*bits, *model, *test);
+  }
   // Printed first: whatever happens to the folder, the work is not lost.
   const int code = record_or_say([&] {
     if (!folder.is_run()) return;

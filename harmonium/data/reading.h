@@ -10,8 +10,9 @@ struct Reading {
   // Where labels are: none (or an array beside the data whose name says so), first, last, a column's number from 1 or
   // its name in the header, or the name of an array of the same file; auto: as in training, else none.
   std::string label_column = "auto";
-  // What values are divided by: a number, none (as they are), max (the largest of the file); auto: 255 where they look
-  // like gray values (formats/make_dataset.h).
+  // What values are divided by: a number, none (as they are; standardize: the same, training standardizes columns and
+  // its model takes values as they are), max (the largest of the file); auto: 255 where they look like gray values
+  // (formats/make_dataset.h).
   std::string scale = "auto";
   std::string shape = "auto";  // pictures: 28x20 (height × width); auto: by the array, or squares
   // yes: a case is a column of the table, or the last axis of a stack of pictures; auto: as in training, else no.

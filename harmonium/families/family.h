@@ -89,6 +89,7 @@ struct Family {
   [[nodiscard]] bool knows_classes(const RunConfig& config) const { return labelled != nullptr && labelled(config); }
   bool word_counts = false;     // takes rows of word counts
   bool missing_values = false;  // learns around values that are missing
+  bool standardizes = false;    // takes @scale standardize
   bool binarizes = true;        // gray values become bits by default
   bool keeps_best = false;      // by validation data, by default
   // The same by the validation data's log-likelihood as it is estimated on the way, which word counts do not have.

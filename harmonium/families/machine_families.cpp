@@ -112,6 +112,7 @@ Family rbm_family() {
   family.word_counts = true;
   family.keeps_likeliest = true;
   family.missing_values = true;
+  family.standardizes = true;
   return family;
 }
 
@@ -123,6 +124,7 @@ Family classification_rbm_family() {
   family.make = make_classification_model;
   family.labelled = has_label_layer;
   family.word_counts = true;
+  family.standardizes = true;
   return family;
 }
 

@@ -6,6 +6,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/named_table.h"
+#include "harmonium/data/standardize.h"
 #include "harmonium/families/counts_rates.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/families/registry.h"
@@ -13,6 +14,7 @@
 #include "harmonium/models/builders.h"
 #include "harmonium/models/classification.h"
 #include "harmonium/models/definiteness.h"
+#include "harmonium/models/moved_units.h"
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/make_training.h"
 #include "harmonium/training/monitor.h"
@@ -48,6 +50,31 @@ Training make_machine_training(const RunConfig& config, const RunData& data, Bol
                        {.target = config.sparsity_target, .cost = config.sparsity_cost}, inference);
 }
 
+// What the data are standardized by, where that is asked for.
+std::optional<Standardization> standardization(const RunConfig& config, const RunData& data) {
+  if (config.scale != "standardize") return std::nullopt;
+  return standardization_of(data.train);
+}
+
+// The data as training sees them.
+RunData in_training_units(const RunData& data, const std::optional<Standardization>& by) {
+  RunData seen = data;
+  if (!by) return seen;
+  seen.train = standardized(seen.train, *by);
+  if (seen.valid.rows() > 0) seen.valid = standardized(seen.valid, *by);
+  return seen;
+}
+
+// A model of standardized data as one of the data themselves.
+void to_units_of_data(TrainedMachine& trained, const Standardization& by) {
+  trained.machine = in_units_of(trained.machine, by.mean, by.deviation);
+  std::vector<at::Tensor>& moments = trained.data_moments.front();
+  const at::Tensor first = moments[0].to(at::kDouble), square = -2 * moments[1].to(at::kDouble);
+  const at::Tensor moved = by.mean.square() + 2 * by.mean * by.deviation * first + by.deviation.square() * square;
+  moments = {(by.mean + by.deviation * first).to(moments[0].scalar_type()),
+             (-0.5 * moved).to(moments[1].scalar_type())};
+}
+
 bool chooses_by_labels(const BoltzmannMachine& machine) { return machine.observed().size() == 2; }
 
 // As many annealing steps as cost about 15 % of the training: an update is two products with the weights for each row
@@ -69,10 +96,12 @@ ValidationLikelihoodOptions validation_options(const RunConfig& config, const Da
 
 class MachineTrainee final : public Trainee {
  public:
-  MachineTrainee(const RunConfig& config, const RunData& data, TrainedMachine start, const NamedTensors& chains,
-                 const DataInference& inference)
+  // `data` in the units of training, `units` those of the data themselves.
+  MachineTrainee(const RunConfig& config, const RunData& data, std::optional<Standardization> units,
+                 TrainedMachine start, const NamedTensors& chains, const DataInference& inference)
       : Trainee(make_machine_training(config, data, start.machine.to(find_device(config.device)), chains, inference)),
         start_(std::move(start)),
+        units_(std::move(units)),
         monitor_(data.train, data.valid, data.binarization, label_classes(config, data),
                  Key(config.seed).fold_in(run_streams::monitor).bits()),
         valid_(config.valid),
@@ -83,7 +112,7 @@ class MachineTrainee final : public Trainee {
     if (chooses_by_labels(start_.machine))
       all_valid_.emplace(data.valid, data.binarization);
     else
-      likelihood_.emplace(machine_of(training_), start_.data_moments, data.valid, data.binarization,
+      likelihood_.emplace(machine_of(training_).with_exact_units(), start_.data_moments, data.valid, data.binarization,
                           validation_options(config, inference),
                           Key(config.seed).fold_in(run_streams::monitor).fold_in(0x11E));
   }
@@ -108,7 +137,8 @@ class MachineTrainee final : public Trainee {
       training_.observe_error(metrics["classification_error"]);
     }
     if (likelihood_) {
-      const ValidationLikelihood::Found found = likelihood_->measure(averaged, update());
+      ValidationLikelihood::Found found = likelihood_->measure(averaged.with_exact_units(), update());
+      if (units_) found.mean -= units_->log_volume();
       last_ = found.mean;
       metrics["validation_log_likelihood"] = found.mean;
       if (found.effective_samples) metrics["validation_effective_samples"] = *found.effective_samples;
@@ -125,6 +155,7 @@ class MachineTrainee final : public Trainee {
     trained.machine = machine_of(training_).with_parameters(of.parameters);
     trained.notes["updates"] = std::to_string(of.update);
     if (likelihood_ && !training_.best().empty()) trained.notes["chosen_by"] = valid_;
+    if (units_) to_units_of_data(trained, *units_);
     return std::make_unique<MachineModel>(std::move(trained));
   }
 
@@ -160,6 +191,7 @@ class MachineTrainee final : public Trainee {
   }
 
   TrainedMachine start_;
+  std::optional<Standardization> units_;
   Monitor monitor_;
   std::optional<ClassificationError> all_valid_;    // what the best model is chosen by where there are labels,
   std::optional<ValidationLikelihood> likelihood_;  // and where there are none
@@ -256,7 +288,8 @@ void check_values(const Dataset& data, const Unit& visible) {
   }
 }
 
-TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& config, const RunData& data) {
+TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& config, const RunData& given) {
+  const RunData data = in_training_units(given, standardization(config, given));
   const std::int64_t classes = label_classes(config, data);
   TrainedMachine model{std::move(machine)};
   const Unit& visible = model.machine.unit(0);
@@ -344,10 +377,14 @@ void check_machine(const BoltzmannMachine& machine, const RunConfig& config, con
 
 std::unique_ptr<Trainee> train_machine(const RunConfig& config, const RunData& data, const TrainedMachine& start,
                                        const NamedTensors& chains, const DataInference& inference) {
-  return std::make_unique<MachineTrainee>(config, data, start, chains, inference);
+  std::optional<Standardization> units = standardization(config, data);
+  const RunData seen = in_training_units(data, units);
+  return std::make_unique<MachineTrainee>(config, seen, std::move(units), start, chains, inference);
 }
 
 void learn_from(Trainee& trainee, const RunConfig& config, const RunData& data) {
+  require(config.scale != "standardize",
+          "@scale standardize needs all rows at once; batches that come one by one must be standardized before");
   // A key of its own: the same numbers would choose the same bits in batch after batch.
   const Key key = Key(config.seed).fold_in(run_streams::batches).fold_in(static_cast<std::uint64_t>(trainee.update()));
   trainee.training().learn_from(BatchStream(data.train, batch_options(config, data, data.train.rows()), key,

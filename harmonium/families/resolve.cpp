@@ -141,10 +141,20 @@ void resolve_visible(RunConfig& config, const Dataset& train) {
   }
 }
 
+// Models of standardized data are written in the units of the data, which Gaussian units allow.
+void check_standardization(const RunConfig& config, const Family& family) {
+  if (config.scale != "standardize") return;
+  require(family.standardizes, "@scale standardize does not apply to @model {}; it applies to {}", config.model,
+          names_of(families(), [](const Family& each) { return each.standardizes; }));
+  const auto visible = make_unit(config.visible);
+  require(visible->support() == Unit::Support::reals && visible->activation() == Activation::linear,
+          "@scale standardize is for @visible gaussian, not {}", config.visible);
+}
+
 // What "auto" meant for the file that is learnt from: others are read in the same way.
 void settle_reading(RunConfig& config, const Dataset& train) {
   if (is_named(config.data)) return;
-  config.scale = train.divided_by == 1 ? "none" : format("{}", train.divided_by);
+  if (config.scale != "standardize") config.scale = train.divided_by == 1 ? "none" : format("{}", train.divided_by);
   if (train.labels.defined()) config.first_label = std::to_string(train.first_label);
 }
 
@@ -227,6 +237,10 @@ void require_use(const RunConfig& config) {
 RunData resolve(RunConfig& config) {
   (void)find_family(config.model);
   const bool asks_for_valid = config.valid == "auto";
+  // Counts are taken as they are stored, not as gray values.
+  if (config.visible != "auto" && config.scale == "auto" &&
+      unit_type(config.visible).support == Unit::Support::naturals)
+    config.scale = "none";
   const auto open = [&](const std::string& spec, const Reading& reading) {
     return open_dataset(spec, {.limit = config.limit, .reading = reading, .missing_values = true});
   };
@@ -251,6 +265,7 @@ void resolve(RunConfig& config, RunData& data) {
           config.valid, config.data, config.data.substr(0, config.data.find(':')));
   code_categories(config, data);
   resolve_visible(config, data.train);
+  check_standardization(config, family);
   resolve_counts(config, family, data);
   if (make_unit(config.visible)->support() == Unit::Support::bits) require_known_meaning(data.train);
   if (!family.binarizes && config.binarize == "auto") config.binarize = "none";

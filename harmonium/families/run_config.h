@@ -111,7 +111,9 @@ struct RunConfig {
             "where a file keeps its labels: none (arrays are found by name), first, last, a column's number from 1 or "
             "its name, or the name of an array");
     visitor("scale", self.scale,
-            "what values of a file are divided by: a number, max, none; auto: 255 where they look like gray values");
+            "what values of a file are divided by: a number, max, none; auto: 255 where they look like gray values; "
+            "standardize (gaussian units): training sees columns with mean 0 and deviation 1, and the model is one of "
+            "the values themselves");
     visitor("shape", self.shape, "pictures of a file: HEIGHTxWIDTH, such as 28x20; auto: by the array, or squares");
     visitor("transpose", self.transpose, "a case is a column of the file, not a row");
     visitor("first_label", self.first_label,

@@ -20,7 +20,8 @@ std::vector<support::MachineCase> discrete_machines_of_one_hidden_layer() {
     const BoltzmannMachine machine = one.make();
     bool discrete = true;
     for (const std::size_t layer : machine.observed())
-      discrete = discrete && machine.unit(layer).state_count().has_value();
+      discrete = discrete && (machine.unit(layer).support() == Unit::Support::bits ||
+                              machine.unit(layer).support() == Unit::Support::one_hot);
     if (discrete) result.push_back(one);
   }
   return result;

@@ -74,7 +74,7 @@ void set_range(Dataset& data, const std::string& where, const std::string& scale
     if (by != 1) data.remarks.push_back(format("values divided by {}{}", by, why));
   };
   const std::string range = format("{} … {}", seen.least, seen.largest);
-  if (scale == "none") return;
+  if (scale == "none" || scale == "standardize") return;  // what standardizes is training
   if (scale == "max") {
     require(seen.largest > 0, "{}: @scale max: no value is above 0", where);
     divide(seen.largest, ", the largest");
@@ -82,7 +82,7 @@ void set_range(Dataset& data, const std::string& where, const std::string& scale
   }
   if (scale != "auto") {
     const double by = divisor_of(scale);
-    require(by > 0, "@scale {}: give a number above 0 to divide by, none, max or auto", scale);
+    require(by > 0, "@scale {}: give a number above 0 to divide by, none, max, standardize or auto", scale);
     divide(by, "");
     return;
   }
