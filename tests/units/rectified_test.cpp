@@ -18,13 +18,14 @@ namespace {
 
 using support::expect_close;
 
-// Far below zero h is exponential with rate |f|, corrected by −γ/f²: E[h] = 1/|f| · (1 − 2γ/f² + …).
+// Far below zero h is exponential with rate |f|. The series of Mills' ratio gives, with c = γ/f²,
+// |f| E[h] = 1 − 2c + 10c² − 74c³ + …, f² E[h²] = 2 (1 − 5c + 37c² − …), log-integral −log |f| − c + ….
 TEST(HalfLine, IsExponentialFarBelowZero) {
   const at::Tensor field = -at::pow(10, at::arange(2, 9, at::kDouble)), rate = -field;
   const HalfLine h = half_line(field, at::full({1}, 2.0, at::kDouble));
   const at::Tensor correction = 2.0 / rate.square();
-  expect_close(h.first * rate, 1 - 2 * correction + 10 * correction.square(), 1e-11);
-  expect_close(h.second * rate.square(), 2 * (1 - 5 * correction), 1e-6);
+  expect_close(h.first * rate, 1 - 2 * correction + 10 * correction.square() - 74 * correction.pow(3), 1e-11);
+  expect_close(h.second * rate.square(), 2 * (1 - 5 * correction + 37 * correction.square()), 1e-8);
   expect_close(h.log_integral, -rate.log() - correction, 1e-6);
   for (const at::Tensor& each : {h.first, h.second, h.log_integral}) EXPECT_TRUE(each.isfinite().all().item<bool>());
 }
