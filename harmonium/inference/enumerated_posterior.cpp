@@ -43,7 +43,7 @@ Moments enumerated_data_moments(const BoltzmannMachine& given, const State& data
   // −E of a row and a state is a part of the row, which cancels, one of the state, and what data add to the fields.
   at::Tensor own = machine.edge_potential(states, hidden);
   for (const std::size_t layer : hidden)
-    own = own + machine.unit(layer).log_potential(states.layers[layer], machine.layer_parameters(layer));
+    own = own + machine.unit(layer).log_factor(states.layers[layer], machine.layer_parameters(layer));
   State rows;
   rows.layers.resize(machine.layers().size());
   for (const std::size_t layer : observed) rows.layers[layer] = on_cpu(data.layers[layer]).to(at::kDouble);
