@@ -9,9 +9,15 @@ namespace harmonium {
 
 std::string BernoulliDistribution::spec() const { return format("bernoulli:{}", width()); }
 
-at::Tensor BernoulliDistribution::log_prob(const at::Tensor& value, const at::Tensor& raw) const {
+std::vector<std::int64_t> BernoulliDistribution::raw_variables() const { return value_variables(); }
+
+std::shared_ptr<const Distribution> BernoulliDistribution::of_one_variable() const {
+  return std::make_shared<BernoulliDistribution>(1);
+}
+
+at::Tensor BernoulliDistribution::log_prob_each(const at::Tensor& value, const at::Tensor& raw) const {
   // log_sigmoid neither overflows nor loses its derivative at zero, as max(a, 0) + log(1 + e^{−|a|}) does.
-  return (value * raw + at::log_sigmoid(-raw)).sum(-1, /*keepdim=*/false, at::kDouble);
+  return value * raw + at::log_sigmoid(-raw);
 }
 
 at::Tensor BernoulliDistribution::sample(const Key& key, const at::Tensor& raw) const {

@@ -14,7 +14,9 @@ class BernoulliDistribution final : public Distribution {
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] std::string unit_spec() const override { return spec(); }
   [[nodiscard]] std::int64_t raw_width() const override { return width(); }
-  [[nodiscard]] at::Tensor log_prob(const at::Tensor& value, const at::Tensor& raw) const override;
+  [[nodiscard]] std::vector<std::int64_t> raw_variables() const override;
+  [[nodiscard]] std::shared_ptr<const Distribution> of_one_variable() const override;
+  [[nodiscard]] at::Tensor log_prob_each(const at::Tensor& value, const at::Tensor& raw) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& raw) const override;
   [[nodiscard]] at::Tensor mean(const at::Tensor& raw) const override;
   [[nodiscard]] std::optional<at::Tensor> kl(const at::Tensor& raw, const at::Tensor& other) const override;

@@ -6,12 +6,24 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/distributions/bernoulli.h"
+#include "harmonium/distributions/categorical.h"
 #include "harmonium/distributions/gaussian.h"
 
 namespace harmonium {
 
 Distribution::Distribution(std::int64_t width) : width_(width) {
   require(width >= 1, "a distribution needs at least one column, not {}", width);
+}
+
+std::vector<std::int64_t> Distribution::value_variables() const {
+  std::vector<std::int64_t> result;
+  const std::int64_t columns = width() / variables();
+  for (std::int64_t column = 0; column < width(); ++column) result.push_back(column / columns);
+  return result;
+}
+
+at::Tensor Distribution::log_prob(const at::Tensor& value, const at::Tensor& raw) const {
+  return log_prob_each(value, raw).sum(-1, /*keepdim=*/false, at::kDouble);
 }
 
 at::Tensor Distribution::reparametrized(const Key&, const at::Tensor&) const {
@@ -65,6 +77,17 @@ const std::vector<DistributionType>& distribution_types() {
        .make =
            [](const std::string& arguments, const std::string& spec) {
              return std::make_shared<BernoulliDistribution>(columns_of(arguments, spec));
+           }},
+      {.name = "categorical",
+       .form = "categorical:NxK",
+       .help = "N values of K states, one-hot; a net gives the logits of each state",
+       .make =
+           [](const std::string& arguments, const std::string& spec) {
+             const std::size_t cross = arguments.find('x');
+             require(cross != std::string::npos, "distribution '{}': write categorical:NxK, N values of K states",
+                     spec);
+             return std::make_shared<CategoricalDistribution>(columns_of(arguments.substr(0, cross), spec),
+                                                              columns_of(arguments.substr(cross + 1), spec));
            }},
       {.name = "gaussian",
        .form = "gaussian:N[:FLOOR]",

@@ -33,8 +33,19 @@ class Distribution {
   // How many columns of raw, the last, are the same in every row: parameters of the model, not outputs of a net.
   [[nodiscard]] virtual std::int64_t shared_width() const { return 0; }
 
-  // log p(value | raw), summed over columns in float64: likelihoods are differences of such sums.
-  [[nodiscard]] virtual at::Tensor log_prob(const at::Tensor& value, const at::Tensor& raw) const = 0;
+  // Independent variables given raw: a column of values each, or a group of columns (one-hot).
+  [[nodiscard]] virtual std::int64_t variables() const { return width(); }
+  // The variable that each column of a value belongs to (width numbers), and each column of raw (raw_width; shared
+  // columns belong to none, −1).
+  [[nodiscard]] std::vector<std::int64_t> value_variables() const;
+  [[nodiscard]] virtual std::vector<std::int64_t> raw_variables() const = 0;
+  // The same distribution of a single variable: what an autoregressive net draws from, one variable after the other.
+  [[nodiscard]] virtual std::shared_ptr<const Distribution> of_one_variable() const = 0;
+
+  // log p of every variable, … × variables.
+  [[nodiscard]] virtual at::Tensor log_prob_each(const at::Tensor& value, const at::Tensor& raw) const = 0;
+  // log p(value | raw), summed over variables in float64: likelihoods are differences of such sums.
+  [[nodiscard]] at::Tensor log_prob(const at::Tensor& value, const at::Tensor& raw) const;
   // A draw, without a gradient. Element i of the result depends on (key, i) and its raw alone.
   [[nodiscard]] virtual at::Tensor sample(const Key& key, const at::Tensor& raw) const = 0;
   // A draw y = g(ε; raw) with ε from the key alone, differentiable in raw: ∇ E f(y) = E ∇ f(g(ε; raw)), unbiased.

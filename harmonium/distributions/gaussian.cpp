@@ -36,11 +36,21 @@ at::Tensor GaussianDistribution::log_deviation(const at::Tensor& raw) const {
   return at::logaddexp(s.clamp_max(largest_log_deviation), at::full({}, std::log(floor_), s.options()));
 }
 
-at::Tensor GaussianDistribution::log_prob(const at::Tensor& value, const at::Tensor& raw) const {
+std::vector<std::int64_t> GaussianDistribution::raw_variables() const {
+  std::vector<std::int64_t> result = value_variables();
+  for (std::int64_t column = 0; column < deviations(); ++column)
+    result.push_back(deviation_ == Deviation::shared ? -1 : column);
+  return result;
+}
+
+std::shared_ptr<const Distribution> GaussianDistribution::of_one_variable() const {
+  return std::make_shared<GaussianDistribution>(1, deviation_, floor_);
+}
+
+at::Tensor GaussianDistribution::log_prob_each(const at::Tensor& value, const at::Tensor& raw) const {
   constexpr double half_log_two_pi = 0.91893853320467274178;
   const at::Tensor log_sigma = log_deviation(raw);
-  const at::Tensor each = ((value - mean(raw)) * at::exp(-log_sigma)).square() * -0.5 - log_sigma - half_log_two_pi;
-  return each.sum(-1, /*keepdim=*/false, at::kDouble);
+  return ((value - mean(raw)) * at::exp(-log_sigma)).square() * -0.5 - log_sigma - half_log_two_pi;
 }
 
 at::Tensor GaussianDistribution::sample(const Key& key, const at::Tensor& raw) const {

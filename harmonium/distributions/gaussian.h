@@ -28,7 +28,9 @@ class GaussianDistribution final : public Distribution {
   // log σ, … × width or, shared, … × 1.
   [[nodiscard]] at::Tensor log_deviation(const at::Tensor& raw) const;
 
-  [[nodiscard]] at::Tensor log_prob(const at::Tensor& value, const at::Tensor& raw) const override;
+  [[nodiscard]] std::vector<std::int64_t> raw_variables() const override;
+  [[nodiscard]] std::shared_ptr<const Distribution> of_one_variable() const override;
+  [[nodiscard]] at::Tensor log_prob_each(const at::Tensor& value, const at::Tensor& raw) const override;
   [[nodiscard]] at::Tensor sample(const Key& key, const at::Tensor& raw) const override;
   [[nodiscard]] bool reparametrizable() const override { return true; }
   [[nodiscard]] at::Tensor reparametrized(const Key& key, const at::Tensor& raw) const override;

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "harmonium/core/error.h"
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/distributions/gaussian.h"
 #include "harmonium/units/bernoulli.h"
+#include "harmonium/units/unit_types.h"
 #include "tests/support/machines.h"
 #include "tests/support/statistics.h"
 
@@ -91,6 +93,32 @@ TEST(Distributions, AddUpColumnsInDoublePrecisionAndBroadcast) {
     EXPECT_EQ(distribution->sample(Key(1), raw).sizes(), at::IntArrayRef({4, 6, 3}));
     support::expect_close(log_p.select(1, 2), distribution->log_prob(at::ones({4, 3}), raw.select(1, 2)), 1e-12);
   }
+}
+
+TEST(CategoricalDistribution, SumsToOneAndIsTheSoftmaxUnit) {
+  const auto distribution = make_distribution("categorical:2x3");
+  const auto unit = make_unit("softmax:2x3");
+  const at::Tensor raw = normal(Key(1), {6}, at::kDouble) * 2,
+                   rows = unit->states(at::arange(9, at::kLong), at::kDouble);
+  const at::Tensor log_p = distribution->log_prob(rows, raw), fields = raw.expand({9, 6}).contiguous();
+  EXPECT_NEAR(log_p.exp().sum().item<double>(), 1, 1e-13);
+  support::expect_close(log_p, (rows * raw).sum(1) - unit->log_partition(fields, {raw}), 1e-13);
+  support::expect_close(distribution->mean(fields), unit->mean(fields, {raw}), 1e-14);
+  EXPECT_TRUE(at::equal(distribution->sample(Key(2), fields), unit->sample(Key(2), fields, {raw}))) << "same key";
+  support::expect_close(distribution->mean(distribution->raw_of_means(distribution->mean(raw))),
+                        distribution->mean(raw), 1e-12);
+  EXPECT_EQ(distribution->complaint(rows), "");
+  EXPECT_NE(distribution->complaint(at::ones({1, 6}, at::kDouble)), "");
+  EXPECT_THROW((void)make_distribution("categorical:7"), Error);
+}
+
+TEST(Distributions, SayWhichVariableAColumnBelongsTo) {
+  using Columns = std::vector<std::int64_t>;
+  EXPECT_EQ(make_distribution("gaussian:2:0.1")->raw_variables(), (Columns{0, 1, 0, 1}));
+  EXPECT_EQ(make_distribution("shared_gaussian:2:0.1")->raw_variables(), (Columns{0, 1, -1}));
+  EXPECT_EQ(make_distribution("categorical:2x3")->value_variables(), (Columns{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(make_distribution("categorical:2x3")->of_one_variable()->spec(), "categorical:1x3");
+  EXPECT_EQ(make_distribution("bernoulli:4")->variables(), 4);
 }
 
 // ---- draws
