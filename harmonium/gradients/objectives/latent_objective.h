@@ -1,0 +1,89 @@
+// What a directed net with latent variables and learned inference may climb, and estimates of the gradient that need no
+// path through a draw (models/directed/latent_model.h has the notation).
+//
+// Of a row x with draws h^1 … h^K ~ q(h | x), w^k = p(x, h^k)/q(h^k | x), w̃ = w/Σw, p̂ = (1/K)Σ w^k, L_K = E log p̂ (L_1
+// is the ELBO; L_K ≤ L_{K+1} ≤ log p(x)). θ are the parameters of p, φ those of q. Every estimate is the derivative of
+// a surrogate, in which ⟂ marks what counts as constant:
+//
+//   elbo:K        ∇L_1, unbiased: score function, and for draw k the mean signal of the other draws as baseline
+//   nvil          ∇L_1, unbiased up to a positive factor for each layer of φ: score function with a running mean and a
+//   net
+//                 b_l(h_{l−1}) as baselines, divided by max(1, √ running variance) (Mnih & Gregor 2014)
+//   iwae:K        ∇L_K, unbiased: score function with a running mean of log p̂ as baseline. High variance
+//   vimco:K       ∇L_K, unbiased: for draw k log p̂ less what it would be with w^k replaced by the geometric mean of the
+//                 others (Mnih & Rezende 2016)
+//   rws:K         θ: Σ ⟂w̃ ∇log p(x, h), which is ∇_θ L_K in the mean. φ: the mean of wake, Σ ⟂w̃ ∇log q(h | x), biased
+//   by
+//                 O(1/K) for −∇KL(p(h | x) ‖ q), and sleep, ∇log q(h | x) at (x, h) ~ p (Bornschein & Bengio 2015)
+//   wake_sleep    θ: ∇log p(x, h) at one h ~ q, unbiased for ∇_θ L_1. φ: sleep alone, the gradient of no bound on data
+//
+// The signal of layer l is what comes after h_{l−1}: f_l = Σ_{m≥l} [log p(h_{m−1} | h_m) − log q(h_m | h_{m−1})] +
+// log p(h_L). Running means are those before the batch: what a batch knows of itself would bias it. Where there are
+// none yet, in the first batch of nvil and iwae, q stands still.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harmonium/core/named_tensors.h"
+#include "harmonium/models/directed/latent_model.h"
+#include "harmonium/nets/dense.h"
+
+namespace harmonium {
+
+struct LatentObjectiveType {
+  std::string name, form, help;       // "vimco", "vimco:K"
+  std::int64_t least = 1, usual = 1;  // draws
+  bool chooses_draws = false;
+};
+// All there are: help texts and messages read this table.
+[[nodiscard]] const std::vector<LatentObjectiveType>& latent_objectives();
+
+class LatentObjective {
+ public:
+  // A float64 number for each row. `shown` is log p̂ of the draws, or the mean of log w where L_1 is climbed.
+  struct Surrogate {
+    at::Tensor climbed, shown;
+  };
+
+  // "vimco:5", or "vimco" for the usual number of draws. `widths` are those of h_0 … h_{L−1}.
+  LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths);
+
+  [[nodiscard]] std::string spec() const;
+  [[nodiscard]] std::int64_t draws() const { return draws_; }
+  // Whether rows of the model's own are learnt from (of_dream).
+  [[nodiscard]] bool dreams() const;
+  // Puts nets of its own among the parameters, "baseline1.layer1.weights", …; most objectives have none.
+  void declare(Moments& parameters, const Key& key) const;
+
+  // Of rows with K draws of q each; latents have no gradient.
+  [[nodiscard]] Surrogate of_trace(const Moments& leaves, const at::Tensor& rows, const Trace& trace) const;
+  // Of rows that the model has drawn itself, with the latents that made them.
+  [[nodiscard]] at::Tensor of_dream(const Trace& trace) const;
+  // Takes the signals of a batch into the running means.
+  void observe(const Moments& leaves, const at::Tensor& rows, const Trace& trace);
+
+  // One estimate for a batch: the means over rows of the surrogate and of what is shown. Draws, and observes.
+  [[nodiscard]] Surrogate estimate(const LatentModel& model, const Moments& leaves, const at::Tensor& rows,
+                                   const Key& key);
+
+  [[nodiscard]] NamedTensors state() const;
+  void restore(const NamedTensors& saved);
+
+ private:
+  // f_l, rows × K each, without a gradient.
+  [[nodiscard]] std::vector<at::Tensor> signals(const Trace& trace) const;
+  // b_l(h_{l−1}), rows × K (rows × 1 for the data).
+  [[nodiscard]] at::Tensor baseline(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
+                                    std::size_t layer) const;
+
+  std::string name_;
+  std::int64_t draws_ = 1;
+  std::vector<Dense> baselines_;  // nvil
+  // Running mean and variance of signals, one for each layer, and batches seen; float64 on the CPU's side of a restore,
+  // else where the batches are.
+  at::Tensor means_, variances_;
+  std::int64_t seen_ = 0;
+};
+
+}  // namespace harmonium

@@ -1,0 +1,143 @@
+#include "harmonium/models/directed/sigmoid_belief_net.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include "harmonium/core/error.h"
+#include "harmonium/nets/dense.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr const char* prior_bias = "prior.bias";
+
+}  // namespace
+
+SigmoidBeliefNet::SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::ScalarType type)
+    : structure_(std::move(structure)), visible_(make_distribution(structure_.visible)) {
+  require(!structure_.latent.empty(), "a sigmoid belief net needs at least one layer of latent variables");
+  require(visible_->shared_width() == 0, "{} has a parameter that is no output of a net; take gaussian:N:FLOOR",
+          structure_.visible);
+  for (std::size_t l = 0; l < structure_.latent.size(); ++l) {
+    require(structure_.latent[l] >= 1, "latent layer {} of a sigmoid belief net has {} units; it needs at least one",
+            l + 1, structure_.latent[l]);
+    const std::int64_t below = l == 0 ? visible_->width() : structure_.latent[l - 1],
+                       below_raw = l == 0 ? visible_->raw_width() : structure_.latent[l - 1];
+    std::vector<std::int64_t> downwards = {structure_.latent[l]}, upwards = {below};
+    downwards.insert(downwards.end(), structure_.between.rbegin(), structure_.between.rend());
+    upwards.insert(upwards.end(), structure_.between.begin(), structure_.between.end());
+    downwards.push_back(below_raw);
+    upwards.push_back(structure_.latent[l]);
+    latent_.push_back(std::make_shared<BernoulliDistribution>(structure_.latent[l]));
+    down_.push_back(std::make_shared<Dense>(format("down{}.", l + 1), downwards, structure_.activation));
+    up_.push_back(std::make_shared<Dense>(format("up{}.", l + 1), upwards, structure_.activation));
+  }
+  for (const auto& net : down_) net->declare(parameters_, type);
+  parameters_.insert(prior_bias, at::zeros({structure_.latent.back()}, type));
+  for (const auto& net : up_) net->declare(parameters_, type);
+}
+
+std::vector<std::int64_t> SigmoidBeliefNet::widths_below() const {
+  std::vector<std::int64_t> widths = {visible_->width()};
+  widths.insert(widths.end(), structure_.latent.begin(), structure_.latent.end() - 1);
+  return widths;
+}
+
+SigmoidBeliefNet SigmoidBeliefNet::with_parameters(const Moments& parameters) const {
+  SigmoidBeliefNet other = *this;
+  other.parameters_ = {};
+  for (const auto& [name, value] : parameters_.entries()) {
+    require(parameters[name].sizes() == value.sizes(), "parameter {} does not fit this sigmoid belief net", name);
+    other.parameters_.insert(name, parameters[name]);
+  }
+  return other;
+}
+
+SigmoidBeliefNet SigmoidBeliefNet::to(const at::TensorOptions& options) const {
+  return with_parameters(parameters_.to(options).clone());
+}
+
+at::Tensor SigmoidBeliefNet::encode(const at::Tensor& rows, std::size_t layer) const {
+  require(layer < latent_.size(), "a sigmoid belief net of {} latent layers has no layer {}", latent_.size(),
+          layer + 1);
+  const c10::NoGradGuard without_gradient;
+  at::Tensor values = rows;
+  for (std::size_t l = 0; l <= layer; ++l) values = latent_[l]->mean(up_[l]->forward(parameters_, values));
+  return values;
+}
+
+Trace SigmoidBeliefNet::infer(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
+                              std::int64_t first_draw) const {
+  require(draws >= 1, "inference in a sigmoid belief net needs at least one draw of each row, not {}", draws);
+  std::vector<at::Tensor> latents;
+  {
+    const c10::NoGradGuard without_gradient;
+    for (std::size_t l = 0; l < latent_.size(); ++l) {
+      // All draws of a row see the same data, so that the first net is asked once.
+      const at::Tensor raw = up_[l]->forward(parameters, l == 0 ? rows : latents.back());
+      std::vector<at::Tensor> drawn;
+      for (std::int64_t draw = 0; draw < draws; ++draw)
+        drawn.push_back(latent_[l]->sample(key.fold_in(static_cast<std::uint64_t>(first_draw + draw)).fold_in(l),
+                                           l == 0 ? raw : raw.select(1, draw).contiguous()));
+      latents.push_back(at::stack(drawn, 1));
+    }
+  }
+  return score(parameters, rows, latents);
+}
+
+Trace SigmoidBeliefNet::score(const Moments& parameters, const at::Tensor& rows,
+                              const std::vector<at::Tensor>& latents) const {
+  require(rows.dim() == 2 && rows.size(1) == visible_->width(),
+          "a sigmoid belief net of {} takes rows of {} values, not of {}", structure_.visible, visible_->width(),
+          rows.dim() == 2 ? rows.size(1) : -1);
+  require(latents.size() == latent_.size(), "a sigmoid belief net of {} latent layers was given latents of {}",
+          latent_.size(), latents.size());
+  Trace trace{.latents = latents, .log_p = {}, .log_q = {}};
+  for (std::size_t l = 0; l < latent_.size(); ++l) {
+    const at::Tensor& h = latents[l];
+    require(h.dim() == 3 && h.size(0) == rows.size(0) && h.size(2) == latent_[l]->width(),
+            "latents of layer {} are rows × draws × {}, with as many rows as the data ({})", l + 1, latent_[l]->width(),
+            rows.size(0));
+    const at::Tensor below = l == 0 ? rows.unsqueeze(1) : latents[l - 1];
+    const Distribution& law = l == 0 ? *visible_ : static_cast<const Distribution&>(*latent_[l - 1]);
+    trace.log_p.push_back(law.log_prob(below, down_[l]->forward(parameters, h)));
+    trace.log_q.push_back(latent_[l]->log_prob(h, up_[l]->forward(parameters, below)));
+  }
+  trace.log_p.push_back(latent_.back()->log_prob(latents.back(), parameters[prior_bias]));
+  return trace;
+}
+
+Dream SigmoidBeliefNet::dream(const Moments& parameters, std::int64_t count, const Key& key) const {
+  require(count >= 0, "a sigmoid belief net cannot draw {} rows", count);
+  const c10::NoGradGuard without_gradient;
+  const std::size_t layers = latent_.size();
+  Dream result{.visible = {}, .means = {}, .latents = std::vector<at::Tensor>(layers)};
+  at::Tensor raw = parameters[prior_bias].detach().expand({count, structure_.latent.back()}).contiguous();
+  for (std::size_t l = layers; l-- > 0;) {
+    result.latents[l] = latent_[l]->sample(key.fold_in(l + 1), raw);
+    raw = down_[l]->forward(parameters, result.latents[l]);
+  }
+  result.visible = visible_->sample(key.fold_in(0), raw);
+  result.means = visible_->mean(raw);
+  return result;
+}
+
+void initialize(SigmoidBeliefNet& net, const Key& key, const at::Tensor& data_means) {
+  require(data_means.dim() == 1 && data_means.size(0) == net.visible().width(),
+          "a sigmoid belief net of {} begins at the means of {} columns, not of {}", net.visible().spec(),
+          net.visible().width(), data_means.numel());
+  constexpr double latent_bias = -1;
+  Moments& parameters = net.parameters();
+  for (std::size_t l = 0; l < net.structure().latent.size(); ++l) {
+    net.down(l).initialize(parameters, key.fold_in(2 * l));
+    net.up(l).initialize(parameters, key.fold_in(2 * l + 1));
+    parameters[net.up(l).output_bias()].fill_(latent_bias);
+    if (l > 0) parameters[net.down(l).output_bias()].fill_(latent_bias);
+  }
+  parameters[prior_bias].fill_(latent_bias);
+  at::Tensor& bias = parameters[net.down(0).output_bias()];
+  bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));
+}
+
+}  // namespace harmonium

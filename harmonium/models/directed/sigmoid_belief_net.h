@@ -1,0 +1,72 @@
+// Sigmoid belief nets (Neal 1992) with learned inference, the Helmholtz machine (Dayan, Hinton, Neal & Zemel 1995):
+// layers of binary latent variables, from the data up h_1 … h_L, h_0 = x,
+//
+//   p(h_L) = Bernoulli(σ(b)),   p(h_{l−1} | h_l) = Bernoulli(σ(down_l(h_l))),   q(h_l | h_{l−1}) =
+//   Bernoulli(σ(up_l(h_{l−1}))).
+//
+// down_l and up_l are affine, or have the same deterministic layers between two stochastic ones. The data may have
+// another distribution than Bernoulli. Z = 1, so that ∂log p(x, h)/∂W is the delta rule; no path leads through a binary
+// draw, so that gradients for q come from score functions or weights (gradients/objectives/latent_objective.h).
+//
+// Parameters are "down1.layer1.weights", "down1.layer1.bias", …, "prior.bias", "up1.layer1.weights", …
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harmonium/distributions/bernoulli.h"
+#include "harmonium/models/directed/latent_model.h"
+#include "harmonium/nets/activation.h"
+#include "harmonium/nets/net.h"
+
+namespace harmonium {
+
+struct SigmoidBeliefNetStructure {
+  std::string visible = "bernoulli:784";     // what make_distribution() reads; no shared columns
+  std::vector<std::int64_t> latent = {200};  // from the data up
+  std::vector<std::int64_t> between = {};    // deterministic layers between two stochastic ones, from below
+  Activation activation = Activation::tanh;  // of those
+};
+
+class SigmoidBeliefNet final : public LatentModel {
+ public:
+  // Parameters are zero.
+  explicit SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::ScalarType type = at::kFloat);
+
+  [[nodiscard]] const SigmoidBeliefNetStructure& structure() const { return structure_; }
+  [[nodiscard]] const Distribution& visible() const { return *visible_; }
+  [[nodiscard]] const Net& down(std::size_t layer) const { return *down_[layer]; }
+  [[nodiscard]] const Net& up(std::size_t layer) const { return *up_[layer]; }
+  // Of h_0 … h_{L−1}: what recognition, and baselines, look at.
+  [[nodiscard]] std::vector<std::int64_t> widths_below() const;
+
+  [[nodiscard]] const Moments& parameters() const { return parameters_; }
+  [[nodiscard]] Moments& parameters() { return parameters_; }
+  // The same net under other parameters (shared, not copied); entries that are not its own are left out.
+  [[nodiscard]] SigmoidBeliefNet with_parameters(const Moments& parameters) const;
+  // Its own copy of the parameters, in another precision, on another device, or both.
+  [[nodiscard]] SigmoidBeliefNet to(const at::TensorOptions& options) const;
+
+  // Means of h_layer+1 where those below are at their means.
+  [[nodiscard]] at::Tensor encode(const at::Tensor& rows, std::size_t layer) const;
+
+  [[nodiscard]] Trace infer(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
+                            std::int64_t first_draw = 0) const override;
+  [[nodiscard]] Trace score(const Moments& parameters, const at::Tensor& rows,
+                            const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const override;
+
+ private:
+  SigmoidBeliefNetStructure structure_;
+  std::shared_ptr<const Distribution> visible_;
+  std::vector<std::shared_ptr<const BernoulliDistribution>> latent_;
+  std::vector<std::shared_ptr<const Net>> down_, up_;
+  Moments parameters_;
+};
+
+// Draws all nets afresh (nets/dense.h) and begins at the means of the data (visible columns). Biases of latent layers
+// are −1, in p as published for reweighted wake–sleep and in q alike, so that both begin close together.
+void initialize(SigmoidBeliefNet& net, const Key& key, const at::Tensor& data_means);
+
+}  // namespace harmonium

@@ -1,0 +1,251 @@
+// Every objective on every small net: means of estimates by enumeration of all draws, and by draws.
+#include "harmonium/gradients/objectives/latent_objective.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "tests/support/belief_net.h"
+#include "tests/support/sigmoid_belief_net.h"
+#include "tests/support/statistics.h"
+
+namespace harmonium {
+namespace {
+
+using support::small_sbn;
+
+Moments leaves_of(const Moments& parameters) {
+  return parameters.map([](const at::Tensor& value) { return value.detach().clone().requires_grad_(); });
+}
+
+// Gradients of a number, in one vector, of the entries whose names begin with one of these; zero where it has none.
+at::Tensor flat_gradient(const Moments& leaves, const at::Tensor& value, const std::vector<std::string>& prefixes) {
+  for (const auto& [name, leaf] : leaves.entries())
+    if (leaf.grad().defined()) at::Tensor(leaf).mutable_grad().reset();
+  value.backward();
+  std::vector<at::Tensor> parts;
+  for (const auto& [name, leaf] : leaves.entries())
+    for (const std::string& prefix : prefixes)
+      if (name.starts_with(prefix))
+        parts.push_back((leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf)).reshape({-1}));
+  return at::cat(parts);
+}
+
+const std::vector<std::string> of_generation = {"down", "prior"}, of_recognition = {"up"},
+                               of_both = {"down", "prior", "up"};
+
+at::Tensor sum_over_layers(const std::vector<at::Tensor>& terms) {
+  at::Tensor total = terms.front();
+  for (std::size_t l = 1; l < terms.size(); ++l) total = total + terms[l];
+  return total;
+}
+
+// L_K of a row by the sum over all tuples of draws, differentiable in everything.
+at::Tensor enumerated_bound(const SigmoidBeliefNet& net, const Moments& leaves, const at::Tensor& row,
+                            std::int64_t draws) {
+  const Trace trace = support::enumerated(net, leaves, row, support::all_tuples(net, draws));
+  const at::Tensor log_q = sum_over_layers(trace.log_q).sum(1);
+  return (log_q.exp() * (at::logsumexp(trace.log_weights(), 1) - std::log(double(draws)))).sum();
+}
+
+// The mean of the surrogate over all tuples: its derivative is the mean of the estimate.
+at::Tensor mean_surrogate(const LatentObjective& objective, const SigmoidBeliefNet& net, const Moments& leaves,
+                          const at::Tensor& row) {
+  const std::vector<at::Tensor> tuples = support::all_tuples(net, objective.draws());
+  const Trace trace = support::enumerated(net, leaves, row, tuples);
+  const at::Tensor rows = row.unsqueeze(0).expand({tuples.front().size(0), row.size(0)});
+  const at::Tensor weight = sum_over_layers(trace.log_q).sum(1).exp().detach();
+  return (weight * objective.of_trace(leaves, rows, trace).climbed).sum();
+}
+
+// After some batches: running means that are neither zero nor those of the row.
+void settle(LatentObjective& objective, double variance) {
+  NamedTensors state = objective.state();
+  for (auto& [name, value] : state) {
+    if (name == "signal.means") value = at::full_like(value, -1.3);
+    if (name == "signal.variances") value = at::full_like(value, variance);
+    if (name == "signal.seen") value = at::ones_like(value);
+  }
+  objective.restore(state);
+}
+
+struct ObjectiveCase {
+  std::string objective;
+  std::int64_t bound;  // K of the L_K whose gradient is estimated without bias; 0: of none for q
+};
+struct NetCase {
+  std::string name;
+  std::vector<std::int64_t> latent, between;
+};
+
+class EveryObjectiveOnEveryNet : public ::testing::TestWithParam<std::tuple<ObjectiveCase, NetCase>> {
+ protected:
+  [[nodiscard]] const ObjectiveCase& climbed() const { return std::get<0>(GetParam()); }
+  SigmoidBeliefNet net_ = small_sbn(std::get<1>(GetParam()).latent, std::get<1>(GetParam()).between, 4);
+  LatentObjective objective_{std::get<0>(GetParam()).objective, net_.widths_below()};
+  Moments parameters_ = [&] {
+    Moments all = net_.parameters();
+    objective_.declare(all, Key(9));
+    return all;
+  }();
+  at::Tensor row_ = at::tensor({1.0, 0.0, 1.0}, at::kDouble);
+};
+
+TEST_P(EveryObjectiveOnEveryNet, HasTheGradientOfItsBoundInTheMeanOverAllDraws) {
+  settle(objective_, /*variance=*/0.5);
+  const Moments leaves = leaves_of(parameters_);
+  const std::int64_t bound = climbed().bound == 0 ? objective_.draws() : climbed().bound;
+  const at::Tensor found = mean_surrogate(objective_, net_, leaves, row_),
+                   truth = enumerated_bound(net_, leaves, row_, bound);
+  support::expect_close(flat_gradient(leaves, mean_surrogate(objective_, net_, leaves, row_), of_generation),
+                        flat_gradient(leaves, enumerated_bound(net_, leaves, row_, bound), of_generation), 1e-12);
+  const at::Tensor q = flat_gradient(leaves, found, of_recognition),
+                   wanted = flat_gradient(leaves, truth, of_recognition);
+  if (climbed().bound > 0)
+    support::expect_close(q, wanted, 1e-12);
+  else
+    EXPECT_GT((q - wanted).abs().max().item<double>(), 1e-3) << "no estimate of the bound's gradient";
+}
+
+// Draws of the model's own and all, a thousand times. False alarms: support/statistics.h.
+TEST_P(EveryObjectiveOnEveryNet, EstimatesItFromDraws) {
+  if (climbed().bound == 0) GTEST_SKIP() << "q climbs another objective";
+  constexpr int repetitions = 1000;
+  const Moments leaves = leaves_of(parameters_);
+  const at::Tensor rows = row_.unsqueeze(0).expand({4, 3}).contiguous();
+  std::vector<at::Tensor> found;
+  for (int i = 0; i < repetitions; ++i) {
+    settle(objective_, 0.5);
+    const auto estimate = objective_.estimate(net_, leaves, rows, Key(20).fold_in(static_cast<std::uint64_t>(i)));
+    found.push_back(flat_gradient(leaves, estimate.climbed, of_both));
+  }
+  support::expect_mean(at::stack(found),
+                       flat_gradient(leaves, enumerated_bound(net_, leaves, row_, climbed().bound), of_both));
+}
+
+INSTANTIATE_TEST_SUITE_P(Product, EveryObjectiveOnEveryNet,
+                         ::testing::Combine(::testing::Values(ObjectiveCase{"elbo:2", 1}, ObjectiveCase{"elbo:3", 1},
+                                                              ObjectiveCase{"nvil", 1}, ObjectiveCase{"iwae:1", 1},
+                                                              ObjectiveCase{"iwae:2", 2}, ObjectiveCase{"vimco:2", 2},
+                                                              ObjectiveCase{"vimco:3", 3}, ObjectiveCase{"rws:2", 0},
+                                                              ObjectiveCase{"rws:3", 0},
+                                                              ObjectiveCase{"wake_sleep", 0}),
+                                            ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}},
+                                                              NetCase{"nonlinear", {2, 2}, {3}})),
+                         [](const auto& each) {
+                           std::string name = std::get<0>(each.param).objective + "_" + std::get<1>(each.param).name;
+                           std::ranges::replace(name, ':', '_');
+                           return name;
+                         });
+
+TEST(LatentObjective, BoundsRiseWithTheNumberOfDrawsToTheLogLikelihood) {
+  for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 7), small_sbn({2, 2}, {3}, 8)})
+    for (std::int64_t number = 0; number < 8; ++number) {
+      const at::Tensor row = support::all_rows(3)[number];
+      const Moments& p = net.parameters();
+      double below = -1e9;
+      for (std::int64_t draws = 1; draws <= 3; ++draws) {
+        const double bound = enumerated_bound(net, p, row, draws).item<double>();
+        EXPECT_GT(bound, below) << draws;
+        below = bound;
+      }
+      EXPECT_LT(below, support::enumerated_log_p(net, p, row.unsqueeze(0)).item<double>());
+    }
+}
+
+// Wake: −∇KL(p(h | x) ‖ q) up to O(1/K). Sleep: that of its mean over the model's own rows, without bias.
+TEST(LatentObjective, TeachesRecognitionByWeightedDrawsAndByDreams) {
+  const SigmoidBeliefNet net = small_sbn({2, 2}, {}, 5);
+  const Moments leaves = leaves_of(net.parameters());
+  const std::vector<at::Tensor> states = support::all_tuples(net, 1);
+  const auto divergence = [&](const at::Tensor& row) {  // E_{p(h|x)} log q: minus the KL, but for a constant
+    const Trace trace = support::enumerated(net, leaves, row, states);
+    const at::Tensor posterior = sum_over_layers(trace.log_p).squeeze(1).softmax(0).detach();
+    return (posterior * sum_over_layers(trace.log_q).squeeze(1)).sum();
+  };
+  const at::Tensor row = at::tensor({0.0, 1.0, 1.0}, at::kDouble);
+  const at::Tensor wanted = flat_gradient(leaves, divergence(row), of_recognition);
+  double error = 1e9;
+  for (const char* spec : {"rws:1", "rws:2", "rws:3"}) {
+    const LatentObjective objective(spec, net.widths_below());
+    const at::Tensor wake = 2 * flat_gradient(leaves, mean_surrogate(objective, net, leaves, row), of_recognition);
+    const double off = (wake - wanted).norm().item<double>();
+    EXPECT_GT(off, 1e-3) << spec << ": biased";
+    EXPECT_LT(off, error) << spec << ": less so with more draws";
+    error = off;
+  }
+  // Sleep, summed over all rows and states with the probability that they are dreamt.
+  const LatentObjective sleep("wake_sleep", net.widths_below());
+  EXPECT_TRUE(sleep.dreams());
+  at::Tensor dreamt, truth;
+  for (std::int64_t number = 0; number < 8; ++number) {
+    const at::Tensor each = support::all_rows(3)[number];
+    const Trace trace = support::enumerated(net, leaves, each, states);
+    const at::Tensor joint = sum_over_layers(trace.log_p).squeeze(1).exp().detach();
+    const at::Tensor one = (joint * sleep.of_dream(trace)).sum(), other = joint.sum() * divergence(each);
+    dreamt = number == 0 ? one : dreamt + one;
+    truth = number == 0 ? other : truth + other;
+  }
+  support::expect_close(flat_gradient(leaves, dreamt, of_recognition), flat_gradient(leaves, truth, of_recognition),
+                        1e-12);
+}
+
+TEST(LatentObjective, DividesNoisySignalsByTheirDeviationAndLearnsBaselines) {
+  const SigmoidBeliefNet net = small_sbn({2, 2}, {}, 6);
+  LatentObjective objective("nvil", net.widths_below());
+  Moments parameters = net.parameters();
+  objective.declare(parameters, Key(1));
+  EXPECT_EQ(parameters.entries().size(), net.parameters().entries().size() + 8);
+  const Moments leaves = leaves_of(parameters);
+  const at::Tensor row = at::tensor({1.0, 1.0, 0.0}, at::kDouble);
+  settle(objective, 0.5);
+  const at::Tensor plain = flat_gradient(leaves, mean_surrogate(objective, net, leaves, row), of_recognition);
+  settle(objective, 16);
+  support::expect_close(flat_gradient(leaves, mean_surrogate(objective, net, leaves, row), of_recognition), plain / 4,
+                        1e-12);
+  // A step along its gradient brings a baseline nearer to the signals.
+  const auto misses = [&](const Moments& at_parameters) {
+    return -mean_surrogate(objective, net, at_parameters, row).item<double>();
+  };
+  const at::Tensor slope = flat_gradient(leaves, mean_surrogate(objective, net, leaves, row), {"baseline"});
+  EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
+  Moments moved = parameters.clone();
+  for (const auto& [name, value] : moved.entries())
+    if (name.starts_with("baseline")) at::Tensor(value).add_(1e-4 * leaves[name].grad());
+  EXPECT_LT(misses(moved), misses(parameters));
+}
+
+TEST(LatentObjective, KeepsRunningMeansOfBatchesBeforeAndTheyAreItsState) {
+  const SigmoidBeliefNet net = small_sbn({2, 2}, {}, 6);
+  const at::Tensor rows = support::all_rows(3);
+  for (const char* spec : {"nvil", "iwae:3"}) {
+    LatentObjective objective(spec, net.widths_below());
+    Moments parameters = net.parameters();
+    objective.declare(parameters, Key(1));
+    const Moments leaves = leaves_of(parameters);
+    const auto first = objective.estimate(net, leaves, rows, Key(2));
+    EXPECT_EQ(flat_gradient(leaves, first.climbed, of_recognition).abs().max().item<double>() > 0, spec[0] == 'i')
+        << "without a mean of signals q stands still, but for the part of log p̂ itself";
+    (void)objective.estimate(net, leaves, rows, Key(3));
+    LatentObjective other(spec, net.widths_below());
+    other.restore(objective.state());
+    const auto a = objective.estimate(net, leaves, rows, Key(4)), b = other.estimate(net, leaves, rows, Key(4));
+    EXPECT_EQ(a.climbed.item<double>(), b.climbed.item<double>());
+    const NamedTensors left = objective.state(), right = other.state();
+    for (std::size_t i = 0; i < left.size(); ++i) EXPECT_TRUE(at::equal(left[i].second, right[i].second));
+  }
+}
+
+TEST(LatentObjective, SaysWhatDoesNotFit) {
+  using support::expect_mentions;
+  using support::message_of;
+  expect_mentions(message_of([] { LatentObjective("reinforce", {3}); }), {"reinforce", "vimco", "wake_sleep"});
+  expect_mentions(message_of([] { LatentObjective("vimco:1", {3}); }), {"vimco:1", "2"});
+  expect_mentions(message_of([] { LatentObjective("vimco:x", {3}); }), {"vimco:x", "whole number"});
+  expect_mentions(message_of([] { LatentObjective("nvil:3", {3}); }), {"nvil:3", "no number of draws"});
+  EXPECT_EQ(LatentObjective("rws", {3}).spec(), "rws:10");
+}
+
+}  // namespace
+}  // namespace harmonium

@@ -1,0 +1,65 @@
+// Small float64 sigmoid belief nets, all of whose latent states can be written down.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "harmonium/kernels/random.h"
+#include "harmonium/models/directed/sigmoid_belief_net.h"
+#include "tests/support/vae.h"
+
+namespace harmonium::support {
+
+// Every parameter ~ N(0, 1).
+inline SigmoidBeliefNet small_sbn(std::vector<std::int64_t> latent, std::vector<std::int64_t> between = {},
+                                  std::uint64_t seed = 1, std::int64_t pixels = 3) {
+  SigmoidBeliefNet net(
+      {.visible = format("bernoulli:{}", pixels), .latent = std::move(latent), .between = std::move(between)},
+      at::kDouble);
+  for (std::uint64_t i = 0; const auto& [name, value] : net.parameters().entries())
+    at::Tensor(value).copy_(normal(Key(seed).fold_in(i++), value.sizes(), at::kDouble));
+  return net;
+}
+
+// All K-tuples of joint latent states: for every layer, tuples × K × width.
+inline std::vector<at::Tensor> all_tuples(const SigmoidBeliefNet& net, std::int64_t draws) {
+  std::int64_t units = 0;
+  for (const std::int64_t width : net.structure().latent) units += width;
+  const at::Tensor states = all_rows(units);
+  const std::int64_t count = states.size(0);
+  std::int64_t tuples = 1;
+  for (std::int64_t k = 0; k < draws; ++k) tuples *= count;
+  at::Tensor number = at::arange(tuples, at::kLong);
+  std::vector<at::Tensor> chosen;
+  for (std::int64_t k = 0; k < draws; ++k) {
+    chosen.push_back(states.index_select(0, number.remainder(count)));
+    number = at::floor_divide(number, count);
+  }
+  const at::Tensor all = at::stack(chosen, 1);
+  std::vector<at::Tensor> layers;
+  for (std::int64_t first = 0; const std::int64_t width : net.structure().latent) {
+    layers.push_back(all.narrow(2, first, width).contiguous());
+    first += width;
+  }
+  return layers;
+}
+
+// One row, as many times as there are tuples, scored with all of them.
+inline Trace enumerated(const SigmoidBeliefNet& net, const Moments& parameters, const at::Tensor& row,
+                        const std::vector<at::Tensor>& tuples) {
+  return net.score(parameters, row.unsqueeze(0).expand({tuples.front().size(0), row.size(0)}), tuples);
+}
+
+// log p(x) by the sum over all latent states, rows.
+inline at::Tensor enumerated_log_p(const SigmoidBeliefNet& net, const Moments& parameters, const at::Tensor& rows) {
+  const std::vector<at::Tensor> states = all_tuples(net, 1);
+  std::vector<at::Tensor> each;
+  for (std::int64_t row = 0; row < rows.size(0); ++row) {
+    const Trace trace = enumerated(net, parameters, rows[row], states);
+    at::Tensor joint = trace.log_p.front();
+    for (std::size_t l = 1; l < trace.log_p.size(); ++l) joint = joint + trace.log_p[l];
+    each.push_back(at::logsumexp(joint.squeeze(1), 0));
+  }
+  return at::stack(each);
+}
+
+}  // namespace harmonium::support
