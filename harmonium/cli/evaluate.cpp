@@ -4,8 +4,10 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/reading_flags.h"
+#include "harmonium/core/atomic_file.h"
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/npy.h"
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/evaluation.h"
 #include "harmonium/sessions/judge.h"
@@ -21,6 +23,7 @@ struct EvaluateOptions {
   std::string model;
   JudgingData data;
   JudgeOptions judge;
+  std::string rows_out;
   bool snapshots = false;
 };
 
@@ -107,7 +110,34 @@ void print_answer(const Evaluation& evaluation) {
   if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
 }
 
+void check_rows_out(const EvaluateOptions& options) {
+  if (options.rows_out.empty()) return;
+  require(options.rows_out.ends_with(".npy") || options.rows_out.ends_with(".csv"),
+          "--rows-out {}: the name must end in .npy or .csv", options.rows_out);
+  require(!options.data.spec.empty(), "--rows-out {}: give the rows to judge (--data)", options.rows_out);
+  require(!options.snapshots, "--rows-out {}: judge one model at a time, without --snapshots", options.rows_out);
+}
+
+// Log-likelihoods of single rows, in the order of the data.
+void write_rows(const EvaluateOptions& options, const Evaluation& evaluation) {
+  if (options.rows_out.empty()) return;
+  require(evaluation.of_rows.defined(),
+          "--rows-out {}: this model bounds the mean over rows only, and has no number for a single row",
+          options.rows_out);
+  if (options.rows_out.ends_with(".npy")) {
+    write_npy(options.rows_out, evaluation.of_rows);
+  } else {
+    const at::Tensor values = evaluation.of_rows.contiguous();
+    std::string text = "row,log_likelihood\n";
+    for (std::int64_t row = 0; row < values.size(0); ++row)
+      text += format("{},{}\n", row, values.data_ptr<double>()[row]);
+    write_file_atomically(options.rows_out, text);
+  }
+  if (!options.common.json) fmt::print("rows            {}\n", options.rows_out);
+}
+
 int evaluate(EvaluateOptions options) {
+  check_rows_out(options);
   options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
@@ -131,6 +161,7 @@ int evaluate(EvaluateOptions options) {
     print_answer(evaluation);
     if (bits) print_bits(*bits, *model, *test);
   }
+  write_rows(options, evaluation);
   // Printed first: whatever happens to the folder, the work is not lost.
   const int code = record_or_say([&] {
     if (!folder.is_run()) return;
@@ -156,7 +187,9 @@ void add_evaluate(CLI::App& app) {
                   "  harmonium evaluate runs/mnist --data mnist:test --method ais --chains 400 --betas 50000\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --method sandwich --betas 20000\n"
                   "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n"
-                  "  harmonium evaluate runs/mnist --data mnist:test --device cuda\n",
+                  "  harmonium evaluate runs/mnist --data mnist:test --device cuda\n"
+                  "  harmonium evaluate runs/any --data digits:test --orders 64     # orderless_nade\n"
+                  "  harmonium evaluate runs/made --data digits:test --rows-out log_p.csv\n",
                   options->common, [options] {
                     try {
                       return evaluate(*options);
@@ -202,6 +235,10 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--row-betas", how.row_betas, "rows-by ais: annealing steps")->capture_default_str();
   command->add_option("--importance", how.importance, "models with latent variables: importance samples of each row")
       ->capture_default_str();
+  command->add_option("--orders", how.orders, "orderless_nade: orders of the ensemble (0: the model's own number)")
+      ->capture_default_str();
+  command->add_option("--rows-out", options->rows_out,
+                      "also write the log-likelihood of each row to x.npy or x.csv, in the order of the data");
   command->add_option("--gap", how.gap, "nats by which lower and upper bound may differ and still agree")
       ->capture_default_str();
   command->add_option("--minutes", how.minutes, "auto: about how long it may take")->capture_default_str();

@@ -167,6 +167,27 @@ int sample_all_classes(const SampleOptions& options, const Model& model) {
   return 0;
 }
 
+// Values that --clamp FILE.npy holds, a row for every sample; undefined where no file is given.
+at::Tensor held_values(const std::vector<std::string>& clamp, const Model& model, std::int64_t count) {
+  if (clamp.size() != 1 || clamp.front().find('=') != std::string::npos) return {};
+  const std::string& path = clamp.front();
+  require(model.generator()->completes(),
+          "--clamp {}: this model ({}) cannot hold visible values; an orderless_nade or a Boltzmann machine can", path,
+          model.title());
+  const at::Tensor values = parse_npy(read_file(path), path).to(at::kFloat);
+  const at::Tensor rows = values.dim() == 1 ? values.unsqueeze(0) : values;
+  const std::int64_t width = model.visible().width();
+  require(rows.dim() == 2 && rows.size(1) == width && rows.size(0) >= 1,
+          "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", path, width);
+  const std::string complaint = model.visible().complaint(at::nan_to_num(rows));
+  // A one-hot value that is free has no state at all.
+  const bool free_states = model.visible().support() == Unit::Support::one_hot && rows.isnan().any().item<bool>();
+  require(complaint.empty() || free_states, "--clamp {}: {}", path, complaint);
+  require(rows.size(0) == 1 || rows.size(0) == count,
+          "--clamp {}: the file has {} rows, but {} samples are asked for (-n)", path, rows.size(0), count);
+  return rows.expand({count, width}).contiguous();
+}
+
 // The class that --clamp label=3 holds; nothing where nothing is held.
 std::optional<std::int64_t> held_label(const std::vector<std::string>& clamp, std::int64_t classes) {
   if (clamp.empty()) return std::nullopt;
@@ -200,7 +221,9 @@ int sample_generator(const SampleOptions& options, const Model& model) {
                              .seed = options.plan.seed};
   require(request.count >= 1 && (request.sweeps >= 1 || !generator.markov()),
           "-n {} --sweeps {}: both must be at least 1", request.count, request.sweeps);
-  if (const auto label = held_label(options.clamp, generator.classes()))
+  request.known = held_values(options.clamp, model, request.count);
+  if (const auto label =
+          held_label(request.known.defined() ? std::vector<std::string>{} : options.clamp, generator.classes()))
     request.labels = at::full({request.count}, *label, at::kLong);
   limit_threads(options.common, generator.products(request.count));
   ProgressBar bar("sampling", options.common.json);
@@ -352,8 +375,10 @@ void add_sample(CLI::App& app) {
   command->add_option("--fast-decay", plan.sampler.fast_decay, "rates_fpcd: what is left of them after a step")
       ->capture_default_str();
   command->add_option("--bin-width", options->bin_width, "wang_landau: nats of log f")->capture_default_str();
-  command->add_option("--clamp", options->clamp,
-                      "gibbs: hold units: LAYER=CLASS (label=3), or a .npy of visible values with NaN where free");
+  command->add_option(
+      "--clamp", options->clamp,
+      "gibbs, autoregressive models: hold units: LAYER=CLASS (label=3), or a .npy of visible values with "
+      "NaN where free");
   command->add_option("--clamp-label", options->clamp_label,
                       "gibbs, models with labels: N, short for --clamp label=N; all: -n samples shared out among all "
                       "classes (default: ten of each), a row of the picture for every class");

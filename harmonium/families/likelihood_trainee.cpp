@@ -108,7 +108,7 @@ std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objectiv
 }
 
 Evaluation judge_by_rows(const TestData& test, const Unit& visible,
-                         const std::function<Estimate(const at::Tensor& rows)>& rows_mean) {
+                         const std::function<JudgedRows(const at::Tensor& rows)>& judge_rows) {
   Evaluation evaluation;
   evaluation.data = test.spec;
   evaluation.n = test.rows.rows();
@@ -119,7 +119,10 @@ Evaluation judge_by_rows(const TestData& test, const Unit& visible,
     const at::Tensor rows = test.draw(draw).to_float();
     const std::string complaint = visible.complaint(rows);
     require(complaint.empty(), "{}: {}", test.spec, complaint);
-    const Estimate one = rows_mean(rows);
+    const JudgedRows judged = judge_rows(rows);
+    const Estimate& one = judged.mean;
+    const at::Tensor share = on_cpu(judged.each).to(at::kDouble) / static_cast<double>(test.draws);
+    evaluation.of_rows = draw == 0 ? share : evaluation.of_rows + share;
     sum += one.value;
     squares += one.value * one.value;
     low += one.low;

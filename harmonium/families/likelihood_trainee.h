@@ -32,8 +32,12 @@ struct LikelihoodHooks {
                                                            const RunConfig& config, const RunData& data,
                                                            LikelihoodHooks hooks);
 
-// Averages exact (or bounded) log-likelihoods of all draws of a test set: `rows_mean` gives the mean of one.
+struct JudgedRows {
+  Estimate mean;
+  at::Tensor each;  // log p of every row
+};
+// Averages exact (or bounded) log-likelihoods of all draws of a test set: `judge_rows` judges one.
 [[nodiscard]] Evaluation judge_by_rows(const TestData& test, const Unit& visible,
-                                       const std::function<Estimate(const at::Tensor& rows)>& rows_mean);
+                                       const std::function<JudgedRows(const at::Tensor& rows)>& judge_rows);
 
 }  // namespace harmonium

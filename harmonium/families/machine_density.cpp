@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/likelihood/log_likelihood.h"
@@ -31,6 +32,7 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 struct MeanMarginal {
   std::vector<double> draws;
   LogMarginal how;            // without its numbers
+  at::Tensor of_rows;         // log f of each row, the mean over draws
   std::optional<double> gap;  // of annealed rows: upper less lower side, the mean over draws
 };
 
@@ -41,7 +43,8 @@ MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& 
   options.annealing = annealing;
   MeanMarginal result;
   if (test.rows.missing > 0) {
-    result.draws = {log_unnormalized_of_known(machine, test.rows.to_float()).mean().item<double>()};
+    result.of_rows = log_unnormalized_of_known(machine, test.rows.to_float());
+    result.draws = {result.of_rows.mean().item<double>()};
     result.how.exact = true;
     return result;
   }
@@ -49,6 +52,8 @@ MeanMarginal mean_log_marginal(const BoltzmannMachine& machine, const TestData& 
     options.key = Key(seed).fold_in(0x4A11).fold_in(static_cast<std::uint64_t>(draw));
     LogMarginal one = log_marginal(machine, observed_state(machine, test.draw(draw), test.spec), options);
     result.draws.push_back(one.log_f.mean().item<double>());
+    const at::Tensor share = on_cpu(one.log_f).to(at::kDouble) / static_cast<double>(test.draws);
+    result.of_rows = draw == 0 ? share : result.of_rows + share;
     if (one.at_most.defined())
       result.gap = result.gap.value_or(0) + (one.at_most - one.log_f).mean().item<double>() / test.draws;
     one.log_f.reset();
@@ -145,6 +150,7 @@ Evaluation MachineDensity::evaluate(const TestData* test, const Findings& findin
           .progress = watcher.begin(format("annealing {} rows", test->rows.rows()))};
     const MeanMarginal marginal = mean_log_marginal(model_.machine, *test, annealing, options.seed);
     const std::vector<double>& draws = marginal.draws;
+    evaluation.of_rows = marginal.of_rows - findings.log_z.value;
     if (model_.machine.hidden_joined()) evaluation.hidden = hidden_layers(marginal.how);
     if (marginal.gap) {
       evaluation.hidden->chains = annealing->chains;

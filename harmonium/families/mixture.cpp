@@ -78,10 +78,13 @@ class MixtureModel final : public ExactModel, private Encoder {
   [[nodiscard]] nlohmann::json structure() const override {
     return {{"mixture", {{"inputs", mixture_.inputs()}, {"components", mixture_.components()}}}};
   }
-  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows) const override {
+  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows, const EstimationOptions&,
+                                                Watcher&) const override {
     return mixture_.log_probabilities(rows);
   }
-  [[nodiscard]] std::string exact_method() const override { return "exact: the sum over components"; }
+  [[nodiscard]] std::string exact_method(const EstimationOptions&) const override {
+    return "exact: the sum over components";
+  }
 
   [[nodiscard]] at::Tensor draw(const Request& request) const override {
     const BernoulliMixture::Draws draws = mixture_.sample(Key(request.seed), request.count);

@@ -50,6 +50,7 @@ class Generator {
     std::int64_t sweeps = 1000;  // of chains, before a state is taken
     bool means = false;          // means of the visible units in place of draws
     at::Tensor labels = {};      // the class held in each row (int64); undefined: none is held
+    at::Tensor known = {};       // values held in each row, rows × visible units, NaN where free; undefined: none
     std::uint64_t seed = 0;
     Progress progress = [](std::int64_t, std::int64_t) {};
   };
@@ -59,6 +60,8 @@ class Generator {
   [[nodiscard]] virtual std::string method() const = 0;
   // Whether draws come from chains, so that `sweeps` matters.
   [[nodiscard]] virtual bool markov() const { return true; }
+  // Whether visible values can be held.
+  [[nodiscard]] virtual bool completes() const { return false; }
   // Classes that can be held; 0 where there are none.
   [[nodiscard]] virtual std::int64_t classes() const { return 0; }
   // Multiplications of one step of so many chains.

@@ -5,11 +5,13 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/distributions/bernoulli.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/models/autoregressive/causality.h"
 #include "harmonium/training/objectives/ascent.h"
 
 namespace harmonium {
@@ -69,16 +71,36 @@ class NadeModel final : public ExactModel {
   [[nodiscard]] nlohmann::json structure() const override {
     return {{"nade", {{"inputs", nade_.inputs()}, {"hidden", nade_.hidden()}, {"order", nade_.order()}}}};
   }
-  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows) const override {
+  [[nodiscard]] at::Tensor log_probabilities_of(const at::Tensor& rows, const EstimationOptions&,
+                                                Watcher&) const override {
     return nade_.log_probabilities(rows);
   }
-  [[nodiscard]] std::string exact_method() const override { return "exact: the product of its conditionals"; }
+  [[nodiscard]] std::string exact_method(const EstimationOptions&) const override {
+    return "exact: the product of its conditionals";
+  }
+
+  void verify() const override {
+    const BernoulliDistribution visible_bits(nade_.inputs());
+    require_causal(
+        visible_bits, nade_.order(), [&](const at::Tensor& rows) { return nade_.conditional_means(rows); },
+        nade_.parameters()["hidden.bias"].options(), Key(0));
+  }
 
   [[nodiscard]] at::Tensor draw(const Request& request) const override {
-    const at::Tensor drawn = nade_.sample(Key(request.seed), request.count);
+    at::Tensor drawn;
+    if (request.known.defined()) {
+      const at::Tensor free = request.known.isnan();
+      require(free.eq(free.narrow(0, 0, 1)).all().item<bool>(),
+              "rows to complete must have the same known columns, since the order of a NADE is fixed; complete them "
+              "one by one, or train an orderless_nade");
+      drawn = nade_.sample_given(Key(request.seed), at::nan_to_num(request.known), free[0].logical_not());
+    } else {
+      drawn = nade_.sample(Key(request.seed), request.count);
+    }
     return on_cpu(request.means ? nade_.conditional_means(drawn) : drawn);
   }
   [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
+  [[nodiscard]] bool completes() const override { return true; }
 
   Nade nade_;
 };

@@ -25,23 +25,34 @@ void NormalizedModel::require_tests(const std::vector<const TestData*>& tests) c
 void ExactModel::check(const EstimationOptions& options) const {
   require(options.method == "auto" || options.method == "exact",
           "@method {}: the log-likelihood of this model ({}) is exact; leave @method out", options.method, title());
+  require(options.orders >= 0, "@orders {}: give a number of orders, 1 or more", options.orders);
+  require(options.orders == 0 || takes_orders(),
+          "@orders {}: the order of this model ({}) is part of it; leave @orders out", options.orders, title());
 }
 
 std::vector<Evaluation> ExactModel::judge(const std::vector<const TestData*>& tests, const EstimationOptions& options,
-                                          Watcher&, Journal*) const {
+                                          Watcher& watcher, Journal*) const {
   check(options);
   require_tests(tests);
+  verify();
   std::vector<Evaluation> answers;
   for (const TestData* test : tests)
     answers.push_back(judge_by_rows(*test, visible(), [&](const at::Tensor& rows) {
-      const double mean = log_probabilities_of(rows).mean().item<double>();
-      return Estimate{.value = mean, .low = mean, .high = mean, .kind = EstimateKind::exact, .method = exact_method()};
+      const at::Tensor each = log_probabilities_of(rows, options, watcher);
+      const double mean = each.mean().item<double>();
+      return JudgedRows{.mean = {.value = mean,
+                                 .low = mean,
+                                 .high = mean,
+                                 .kind = EstimateKind::exact,
+                                 .method = exact_method(options)},
+                        .each = each};
     }));
   return answers;
 }
 
-bool ExactModel::same_way(const Evaluation& old, const EstimationOptions&) const {
-  return old.log_likelihood && old.log_likelihood->kind == EstimateKind::exact;
+bool ExactModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
+  return old.log_likelihood && old.log_likelihood->kind == EstimateKind::exact &&
+         (!takes_orders() || old.log_likelihood->method == exact_method(options));
 }
 
 std::unique_ptr<Model> read_structure(const ModelHeader& header, const char* key, const std::string& where,

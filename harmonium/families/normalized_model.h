@@ -1,5 +1,6 @@
-// What models share whose rows have a log-likelihood of their own, exact or bounded, without any log Z: nade, mixture,
-// vae. A family adds its mathematics, its pictures and the numbers that describe its structure.
+// What models share whose rows have a log-likelihood of their own, exact or bounded, without any log Z: nade, made,
+// fvbn, orderless_nade, mixture, vae, sbn. A family adds its mathematics, its pictures and the numbers that describe
+// its structure.
 #pragma once
 
 #include <functional>
@@ -45,10 +46,14 @@ class NormalizedModel : public Model, protected Density, protected Generator {
 class ExactModel : public NormalizedModel {
  protected:
   using NormalizedModel::NormalizedModel;
-  // log p of every row.
-  [[nodiscard]] virtual at::Tensor log_probabilities_of(const at::Tensor& rows) const = 0;
+  // log p of every row, by so many orders as the options ask for where the model has any order.
+  [[nodiscard]] virtual at::Tensor log_probabilities_of(const at::Tensor& rows, const EstimationOptions& options,
+                                                        Watcher& watcher) const = 0;
   // How it is found: "exact: the sum over components".
-  [[nodiscard]] virtual std::string exact_method() const = 0;
+  [[nodiscard]] virtual std::string exact_method(const EstimationOptions& options) const = 0;
+  [[nodiscard]] virtual bool takes_orders() const { return false; }
+  // Called before every judgement. Fails where the model is not what it claims to be.
+  virtual void verify() const {}
 
  private:
   void check(const EstimationOptions& options) const final;

@@ -50,6 +50,12 @@ class OwnOptions {
     return holder == nullptr ? nullptr : &holder->value;
   }
 
+  [[nodiscard]] bool has(const std::string& name) const {
+    bool found = false;
+    visit([&](const OptionRef& each) { found = found || name == each.name; });
+    return found;
+  }
+
   void visit(const std::function<void(const OptionRef&)>& visitor) const {
     if (held_) held_->visit(visitor);
   }

@@ -9,12 +9,22 @@ namespace harmonium {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      rbm_family(),         classification_rbm_family(),
-      mrf_family(),         semi_restricted_family(),
-      boltzmann_family(),   dbm_family(),
-      dbn_family(),         classification_dbn_family(),
-      nade_family(),        vae_family(),
-      mixture_family(),     mlp_family(),
+      rbm_family(),
+      classification_rbm_family(),
+      mrf_family(),
+      semi_restricted_family(),
+      boltzmann_family(),
+      dbm_family(),
+      dbn_family(),
+      classification_dbn_family(),
+      nade_family(),
+      made_family(),
+      fvbn_family(),
+      orderless_nade_family(),
+      vae_family(),
+      sbn_family(),
+      mixture_family(),
+      mlp_family(),
       autoencoder_family(),
   };
   return all;
@@ -36,9 +46,7 @@ std::vector<const Family*> beginnings() {
 }
 
 bool Family::has(const std::string& option) const {
-  bool found = std::ranges::find(options, option) != options.end();
-  own.visit([&](const OptionRef& each) { found = found || option == each.name; });
-  return found;
+  return std::ranges::find(options, option) != options.end() || own.has(option);
 }
 
 std::string Family::in_words(const RunConfig& config) const {

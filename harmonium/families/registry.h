@@ -41,7 +41,11 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family mlp_family();
 [[nodiscard]] Family autoencoder_family();
 [[nodiscard]] Family nade_family();
+[[nodiscard]] Family made_family();
+[[nodiscard]] Family fvbn_family();
+[[nodiscard]] Family orderless_nade_family();
 [[nodiscard]] Family vae_family();
+[[nodiscard]] Family sbn_family();
 [[nodiscard]] Family mixture_family();
 
 }  // namespace harmonium

@@ -97,7 +97,11 @@ struct RunConfig {
   // Calls visit(name, field, help) for every field in order. Names are flags (--rate-weights) and TOML keys
   // (rate_weights) alike; zero and "auto" mean "chosen for you" where the help says so.
   template <class Self, class Visitor>
-  static void visit(Self& self, Visitor&& visitor) {
+  static void visit(Self& self, Visitor&& every) {
+    // A family may have an option of its own under a name that others share: then there is only that.
+    const auto visitor = [&](const char* name, auto& field, const char* help) {
+      if (!self.own.has(name)) every(name, field, help);
+    };
     visitor("data", self.data, "what to learn: NAME or PATH, with :train, :valid or :test (see `harmonium data list`)");
     visitor(
         "valid", self.valid,
@@ -199,9 +203,9 @@ struct RunConfig {
       std::visit(
           [&](auto* field) {
             if constexpr (std::is_const_v<Self>)
-              visitor(option.name, std::as_const(*field), option.help);
+              every(option.name, std::as_const(*field), option.help);
             else
-              visitor(option.name, *field, option.help);
+              every(option.name, *field, option.help);
           },
           option.field);
     });

@@ -1,19 +1,16 @@
 // The family vae (models/directed/vae.h): variational autoencoders with dense nets.
 #include "harmonium/models/directed/vae.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/encoded_data.h"
+#include "harmonium/families/importance_judging.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/elbo.h"
-#include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/training/objectives/ascent.h"
 
 namespace harmonium {
@@ -28,16 +25,6 @@ struct VaeOptions {
     visitor("latent", self.latent, "number of latent variables");
   }
 };
-
-// Rows are judged in pieces that bound memory.
-template <class Function>
-at::Tensor by_pieces(const at::Tensor& rows, Function&& function) {
-  constexpr std::int64_t rows_at_once = 500;
-  std::vector<at::Tensor> pieces;
-  for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once)
-    pieces.push_back(function(rows.narrow(0, first, std::min(rows_at_once, rows.size(0) - first)), first));
-  return at::cat(pieces);
-}
 
 class VaeModel final : public NormalizedModel, private Encoder {
  public:
@@ -114,43 +101,7 @@ class VaeModel final : public NormalizedModel, private Encoder {
                                               Journal*) const override {
     check(options);
     require_tests(tests);
-    const Key key(options.seed);
-    constexpr std::int64_t own_rows = 100;
-    const OwnDrawBounds own = own_draw_bounds(vae_, vae_.parameters(), own_rows, options.importance, key.fold_in(1));
-    std::vector<Evaluation> answers;
-    for (const TestData* test : tests) {
-      Evaluation answer = judge_by_rows(*test, visible(), [&](const at::Tensor& rows) {
-        const Progress progress = watcher.begin(format("importance sampling, {} draws", options.importance));
-        double sum = 0, variance = 0;
-        (void)by_pieces(rows, [&](const at::Tensor& piece, std::int64_t first) {
-          const ImportanceBound found =
-              importance_bound(vae_, vae_.parameters(), piece.to(device()), options.importance,
-                               key.fold_in(2).fold_in(static_cast<std::uint64_t>(first)));
-          const auto count = static_cast<double>(piece.size(0));
-          sum += found.mean.value * count;
-          const double half = (found.mean.high - found.mean.low) / 2 * count;
-          variance += half * half;
-          progress(first + piece.size(0), rows.size(0));
-          return found.log_p;
-        });
-        const auto n = static_cast<double>(rows.size(0));
-        return Estimate{.value = sum / n,
-                        .low = (sum - std::sqrt(variance)) / n,
-                        .high = (sum + std::sqrt(variance)) / n,
-                        .kind = EstimateKind::lower_bound,
-                        .method = "importance sampling",
-                        .chains = options.importance};
-      });
-      answer.verdict = own.gap_interval.high <= options.gap
-                           ? format("On rows of the model's own the bound misses at most {:.2f} nats [{:.2f}, {:.2f}]",
-                                    own.gap(), own.gap_interval.low, own.gap_interval.high)
-                           : format(
-                                 "On rows of the model's own the bound may miss {:.2f} nats [{:.2f}, {:.2f}]: use more "
-                                 "importance samples",
-                                 own.gap(), own.gap_interval.low, own.gap_interval.high);
-      answers.push_back(std::move(answer));
-    }
-    return answers;
+    return judge_by_importance(vae_, vae_.parameters(), visible(), tests, options, watcher);
   }
   [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions& options) const override {
     return old.log_likelihood && old.log_likelihood->chains == options.importance;

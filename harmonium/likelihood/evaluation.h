@@ -1,6 +1,8 @@
 // What is known about how good a model is: the answer of `evaluate`, whatever family the model is of.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +42,9 @@ struct Evaluation {
   std::optional<Estimate> log_z = std::nullopt;           // nothing for models that are normalized by construction
   std::optional<Estimate> log_likelihood = std::nullopt;  // mean per row
   std::optional<HiddenLayers> hidden = std::nullopt;      // nothing where they have a closed form
+  // Log-likelihood of each row (n, float64, on the CPU), of which log_likelihood is the mean; averaged over draws.
+  // Undefined where nobody knows. No record holds it.
+  at::Tensor of_rows = {};
   // Beside an AIS that errs the other way, or alone:
   std::optional<Estimate> raise = std::nullopt;        // bound on the log-likelihood from below
   std::int64_t raise_rows = 0;                         // that it was found with

@@ -227,6 +227,8 @@ void check(const EstimationOptions& options) {
   require(options.raise_chains >= 1, "@raise_chains {}: give a number of chains, 1 or more", options.raise_chains);
   require(options.knots >= 0, "@knots {}: give a number of knots, 0 or more", options.knots);
   require(options.importance >= 2, "@importance {}: give a number of draws, 2 or more", options.importance);
+  require(options.orders == 0,
+          "@orders {}: only an orderless_nade is judged by an ensemble of orders; leave @orders out", options.orders);
   require(options.gap > 0, "@gap {}: give a number of nats above 0", options.gap);
   require(options.minutes > 0, "@minutes {}: give a time above 0", options.minutes);
   require(!is_listed(options) || options.method == "ais" || options.method == "raise" || options.method == "sandwich",

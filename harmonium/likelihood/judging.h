@@ -24,6 +24,7 @@ struct EstimationOptions {
   std::string rows_by = "auto";
   std::int64_t row_chains = 8, row_betas = 1000;
   std::int64_t importance = 1000;  // draws of the latent variables of each row, for models that have them
+  std::int64_t orders = 0;         // of an ensemble of orders, for models of any order; 0: the model's own number
   double gap = 0.5, minutes = 5;   // auto: the gap to reach and the time it may take
   std::uint64_t seed = 0;
   // What auto does: exact to 2^25 states, else a sandwich; where many models are judged: exact to 2^22, else AIS.

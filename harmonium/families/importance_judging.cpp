@@ -1,0 +1,66 @@
+#include "harmonium/families/importance_judging.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonium/core/format.h"
+#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/likelihood/importance_bound.h"
+
+namespace harmonium {
+
+namespace {
+
+// In pieces that bound memory.
+JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
+                      const Key& key, const Progress& progress) {
+  constexpr std::int64_t rows_at_once = 500;
+  const at::Device device = parameters.entries().front().second.device();
+  std::vector<at::Tensor> each;
+  double sum = 0, variance = 0;
+  for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once) {
+    const at::Tensor piece = rows.narrow(0, first, std::min(rows_at_once, rows.size(0) - first));
+    const ImportanceBound found =
+        importance_bound(model, parameters, piece.to(device), draws, key.fold_in(static_cast<std::uint64_t>(first)));
+    const auto count = static_cast<double>(piece.size(0));
+    sum += found.mean.value * count;
+    const double half = (found.mean.high - found.mean.low) / 2 * count;
+    variance += half * half;
+    each.push_back(found.log_p);
+    progress(first + piece.size(0), rows.size(0));
+  }
+  const auto n = static_cast<double>(rows.size(0));
+  return {.mean = {.value = sum / n,
+                   .low = (sum - std::sqrt(variance)) / n,
+                   .high = (sum + std::sqrt(variance)) / n,
+                   .kind = EstimateKind::lower_bound,
+                   .method = "importance sampling",
+                   .chains = draws},
+          .each = at::cat(each)};
+}
+
+}  // namespace
+
+std::vector<Evaluation> judge_by_importance(const LatentModel& model, const Moments& parameters, const Unit& visible,
+                                            const std::vector<const TestData*>& tests, const EstimationOptions& options,
+                                            Watcher& watcher) {
+  const Key key(options.seed);
+  constexpr std::int64_t own_rows = 100;
+  const OwnDrawBounds own = own_draw_bounds(model, parameters, own_rows, options.importance, key.fold_in(1));
+  const std::string gap =
+      format("{:.2f} nats [{:.2f}, {:.2f}]", own.gap(), own.gap_interval.low, own.gap_interval.high);
+  std::vector<Evaluation> answers;
+  for (const TestData* test : tests) {
+    Evaluation answer = judge_by_rows(*test, visible, [&](const at::Tensor& rows) {
+      return bound_rows(model, parameters, rows, options.importance, key.fold_in(2),
+                        watcher.begin(format("importance sampling, {} draws", options.importance)));
+    });
+    answer.verdict = own.gap_interval.high <= options.gap
+                         ? format("On rows of the model's own the bound misses at most {}", gap)
+                         : format("On rows of the model's own the bound may miss {}: use more importance samples", gap);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace harmonium

@@ -1,0 +1,188 @@
+#include "harmonium/families/masked_net_model.h"
+
+#include <algorithm>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/models/autoregressive/causality.h"
+#include "harmonium/models/autoregressive/nade.h"
+#include "harmonium/training/objectives/surrogate_ascent.h"
+
+namespace harmonium {
+
+std::string MaskedNetModel::title() const { return find_family(info_.family).title; }
+
+std::string MaskedNetModel::subtitle() const {
+  const MaskedNetStructure& shape = net_.structure();
+  std::string text = shape.visible;
+  for (const std::int64_t width : shape.hidden) text += format(" – {}", width);
+  if (shape.direct && !shape.hidden.empty()) text += ", direct weights";
+  return text + format(", order {}{}", shape.order, shape.masks > 1 ? format(", {} masks", shape.masks) : "");
+}
+
+std::vector<Model::LayerText> MaskedNetModel::layers() const {
+  const MaskedNetStructure& shape = net_.structure();
+  std::vector<LayerText> texts = {{.name = "visible", .unit = shape.visible, .observed = true}};
+  for (std::size_t i = 0; i < shape.hidden.size(); ++i)
+    texts.push_back(
+        {.name = format("layer{}", i + 1), .unit = format("{}:{}", to_string(shape.activation), shape.hidden[i])});
+  return texts;
+}
+
+std::unique_ptr<Model> MaskedNetModel::to(const at::Device& device) const {
+  return std::make_unique<MaskedNetModel>(info_, net_.to(at::TensorOptions().device(device)));
+}
+
+std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput&) const {
+  constexpr std::int64_t filters = 96, samples = 60;
+  std::vector<Exhibit> all = {{.id = "samples",
+                               .title = "Samples",
+                               .caption = "Independent draws: the mean of every pixel given those drawn before it.",
+                               .rows = on_cpu(net_.sample(Key(1), samples).means),
+                               .samples = true}};
+  if (net_.structure().hidden.empty()) return all;
+  const at::Tensor columns = on_cpu(net_.parameters()["layer1.weights"]).t();
+  const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
+  all.push_back({.id = "filters",
+                 .title = "Filters",
+                 .caption = format("Input weights of {} of {} hidden units of the first layer, largest first, without "
+                                   "masks. Red adds, blue takes away; each on its own scale.",
+                                   std::min(filters, columns.size(0)), columns.size(0)),
+                 .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
+                 .weights = true,
+                 .columns = 12});
+  return all;
+}
+
+nlohmann::json MaskedNetModel::structure() const {
+  const MaskedNetStructure& shape = net_.structure();
+  return {{"masked_net",
+           {{"visible", shape.visible},
+            {"hidden", shape.hidden},
+            {"activation", to_string(shape.activation)},
+            {"direct", shape.direct},
+            {"constant_spread", shape.constant_spread},
+            {"masks", shape.masks},
+            {"order", shape.order},
+            {"seed", shape.seed}}}};
+}
+
+at::Tensor MaskedNetModel::log_probabilities_of(const at::Tensor& rows, const EstimationOptions&, Watcher&) const {
+  return net_.log_probabilities(rows);
+}
+
+std::string MaskedNetModel::exact_method(const EstimationOptions&) const {
+  if (net_.masks() == 1) return "exact: the product of its conditionals";
+  return format("exact: the mixture of {} masks, each the product of its conditionals", net_.masks());
+}
+
+void MaskedNetModel::verify() const {
+  for (std::int64_t mask = 0; mask < net_.masks(); ++mask)
+    require_causal(
+        net_.visible(), net_.order(mask),
+        [&](const at::Tensor& rows) { return net_.raw(net_.parameters(), rows, mask); },
+        net_.parameters()["output.bias"].options(), Key(0).fold_in(static_cast<std::uint64_t>(mask)));
+}
+
+at::Tensor MaskedNetModel::draw(const Request& request) const {
+  const Key key(request.seed);
+  const OrderedDraw drawn =
+      request.known.defined() ? net_.complete(key, request.known) : net_.sample(key, request.count);
+  return on_cpu(request.means ? drawn.means : drawn.values);
+}
+
+std::string autoregressive_visible(const std::string& visible, const std::string& who) {
+  const auto unit = make_unit(visible);
+  switch (unit->support()) {
+    case Unit::Support::bits:
+      return format("bernoulli:{}", unit->width());
+    case Unit::Support::reals:  // constant columns would pay without limit if there were no floor
+      return format("gaussian:{}:0.01", unit->width());
+    case Unit::Support::one_hot:
+      return "categorical" + unit->spec().substr(unit->spec().find(':'));
+    default:
+      fail("@visible {}: {} models bernoulli, gaussian or softmax data", visible, who);
+  }
+}
+
+std::string resolved_order(const std::string& order, std::int64_t masks, std::uint64_t seed, std::int64_t variables) {
+  const std::string result = order != "auto" ? order : masks == 1 ? std::string("raster") : format("random:{}", seed);
+  (void)parse_order(result, variables);
+  return result;
+}
+
+std::unique_ptr<Model> make_masked_net(const RunConfig& config, const RunData& data, MaskedNetStructure structure) {
+  check_rows(data, *make_unit(config.visible));
+  MaskedNet net(std::move(structure));
+  initialize(net, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
+  return std::make_unique<MaskedNetModel>(initial_info(config, data), std::move(net));
+}
+
+std::vector<ParameterGroup> groups_by_name(const Moments& parameters) {
+  ParameterGroup weights{.names = {}, .kind = ParameterKind::weights}, bias{.names = {}, .kind = ParameterKind::bias};
+  for (const auto& [name, value] : parameters.entries())
+    (name.ends_with(".weights") ? weights : bias).names.push_back(name);
+  return {weights, bias};
+}
+
+std::unique_ptr<Trainee> train_masked_net(const RunConfig& config, const RunData& data, const Model& start) {
+  const auto& begun = dynamic_cast<const MaskedNetModel&>(start);
+  const MaskedNet net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
+  auto objective = std::make_unique<SurrogateAscent>(
+      net.parameters(), groups_by_name(net.parameters()), "log_likelihood",
+      [net](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
+        // The next mask at every update.
+        const at::Tensor mean = net.log_prob(leaves, batch.front(), step.update % net.masks()).mean();
+        return SurrogateAscent::Value{.climbed = mean, .shown = mean};
+      });
+  return train_by_likelihood(
+      std::move(objective), config, data,
+      {.mean =
+           [net](const Moments& parameters, const at::Tensor& rows) {
+             return net.with_parameters(parameters).log_probabilities(rows).mean().item<double>();
+           },
+       .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
+         return std::make_unique<MaskedNetModel>(info, net.with_parameters(parameters));
+       }});
+}
+
+std::unique_ptr<Model> read_masked_net(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  return read_structure(header, "masked_net", where, [&](const nlohmann::json& shape) {
+    MaskedNetStructure structure{.visible = shape.at("visible"),
+                                 .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
+                                 .activation = parse_activation(shape.at("activation")),
+                                 .direct = shape.at("direct"),
+                                 .constant_spread = shape.at("constant_spread"),
+                                 .masks = shape.at("masks"),
+                                 .order = shape.at("order"),
+                                 .seed = shape.at("seed")};
+    require(header.kind == "made" || header.kind == "fvbn",
+            "{}: a model of kind '{}' is no masked net; the file is damaged", where, header.kind);
+    // A damaged number must not ask for memory.
+    constexpr std::int64_t most_units = 1 << 20, most_masks = 10'000;
+    std::vector<std::int64_t> widths = {make_distribution(structure.visible)->width()};
+    widths.insert(widths.end(), structure.hidden.begin(), structure.hidden.end());
+    double numbers = 0, units = 0;  // at least
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      require(widths[i] >= 1 && widths[i] <= most_units, "{}: a layer of {} units is no layer of a masked net", where,
+              widths[i]);
+      units += static_cast<double>(widths[i]);
+      if (i > 0) numbers += static_cast<double>(widths[i]) * static_cast<double>(widths[i - 1]);
+    }
+    if (structure.direct) numbers += static_cast<double>(widths[0]) * static_cast<double>(widths[0]);
+    require_numbers(file, numbers, where);
+    require(structure.masks >= 1 && structure.masks <= most_masks &&
+                units * static_cast<double>(structure.masks) <= 1 << 28,
+            "{}: {} masks of {} units are more than a masked net may have; the file is damaged", where, structure.masks,
+            units);
+    MaskedNet net(std::move(structure));
+    read_parameters(net.parameters(), file, where);
+    const std::int64_t width = net.visible().width();
+    return std::make_unique<MaskedNetModel>(info_of(header, width), std::move(net));
+  });
+}
+
+}  // namespace harmonium
