@@ -80,9 +80,8 @@ nlohmann::ordered_json measured_rows(const std::vector<ComparedRun>& runs, const
       const Estimate& value = *each.log_likelihood;
       Estimate method = each.way();
       method.effective_samples.reset();
-      const auto verdict = std::ranges::find_if(all, [&](const Verdict& v) {
-        return v.expected.run == run.name && v.expected.updates == each.updates && v.expected.data == each.data;
-      });
+      const auto verdict =
+          std::ranges::find_if(all, [&](const Verdict& v) { return is_about(v.expected, run.name, each); });
       const bool known = verdict != all.end();
       ordered_json row = {{"what", format("{}, {} updates: log-likelihood of {} ({} rows, {}), {}", run.name,
                                           each.updates, each.data, each.n, each.binarization, describe(method).method)},

@@ -4,7 +4,7 @@
 //   chains = 100                 betas = 10000             method = "auto"
 //   minutes = 20                 machine = "two cores"     (about how long it all takes, and where)
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
-//   [[expected]] run, updates, value, tolerance, source, data (else: test)
+//   [[expected]] run, updates (0: the model that is kept), value, tolerance, source, data (else: test)
 //   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
 #pragma once
 

@@ -144,7 +144,8 @@ Chart likelihood_chart(const std::vector<ComparedRun>& runs, const std::vector<E
   for (std::size_t run = 0; run < runs.size(); ++run) {
     std::map<std::string, Series> by_data;
     for (const Expectation& each : expected) {
-      if (each.run != runs[run].name || set_and_part(each.data).first != group.set ||
+      // What is expected of the model that is kept has no place among updates.
+      if (each.updates == 0 || each.run != runs[run].name || set_and_part(each.data).first != group.set ||
           !group.rows.contains(set_and_part(each.data).second))
         continue;
       Series& one = by_data[each.data];
@@ -181,6 +182,7 @@ std::string signed_number(double value, int decimals) {
 }
 
 std::string place_of(const Expectation& expected) {
+  if (expected.updates == 0) return format("{}, {}", expected.run, expected.data);
   return format("{}, {} updates, {}", expected.run, expected.updates, expected.data);
 }
 
@@ -210,6 +212,11 @@ ComparedRun compared_run(const std::filesystem::path& folder, const std::string&
   return run;
 }
 
+bool is_about(const Expectation& expected, const std::string& run, const Evaluation& evaluation) {
+  return expected.run == run && expected.data == evaluation.data &&
+         (expected.updates == 0 || expected.updates == evaluation.updates);
+}
+
 bool Verdict::met() const { return measured && std::abs(difference()) <= expected.tolerance; }
 
 std::string Verdict::sentence() const {
@@ -226,8 +233,7 @@ std::vector<Verdict> verdicts(const std::vector<ComparedRun>& runs, const std::v
     result.push_back({each, std::nullopt});
     for (const ComparedRun& run : runs)
       for (const Evaluation& evaluation : run.evaluations)
-        if (run.name == each.run && evaluation.data == each.data && evaluation.updates == each.updates)
-          result.back().measured = evaluation;
+        if (is_about(each, run.name, evaluation)) result.back().measured = evaluation;
   }
   return result;
 }

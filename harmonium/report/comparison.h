@@ -32,10 +32,13 @@ struct ComparedRun {
 // A log-likelihood that somebody expects of a run.
 struct Expectation {
   std::string run, data;
-  std::int64_t updates = 0;
+  std::int64_t updates = 0;  // 0: the model that the run keeps, whichever update it is of
   double value = 0, tolerance = 0;
   std::string source;
 };
+
+// Whether an answer of this run is the one that is expected.
+[[nodiscard]] bool is_about(const Expectation& expected, const std::string& run, const Evaluation& evaluation);
 
 struct Verdict {
   Expectation expected;

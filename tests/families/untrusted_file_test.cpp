@@ -146,6 +146,33 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                  "the file holds 1");
   expect_refusal(file_of("mixture", {{"mixture", {{"inputs", 30000}, {"components", 30000}}}}, little),
                  "the file holds 1");
+  const json masked = {{"visible", "bernoulli:30000"},
+                       {"hidden", json::array({30000})},
+                       {"activation", "relu"},
+                       {"direct", true},
+                       {"constant_spread", false},
+                       {"masks", 1},
+                       {"order", "raster"},
+                       {"seed", 0}};
+  expect_refusal(file_of("made", {{"masked_net", masked}}, little), "the file holds 1");
+  expect_refusal(file_of("rbm", {{"masked_net", masked}}, little), "no masked net");
+  expect_refusal(file_of("orderless_nade",
+                         {{"orderless_nade",
+                           {{"visible", "bernoulli:30000"},
+                            {"hidden", json::array({30000})},
+                            {"activation", "relu"},
+                            {"orders", 2},
+                            {"seed", 0}}}},
+                         little),
+                 "the file holds 1");
+  expect_refusal(file_of("sbn",
+                         {{"sbn",
+                           {{"visible", "bernoulli:30000"},
+                            {"latent", json::array({30000})},
+                            {"between", json::array()},
+                            {"activation", "tanh"}}}},
+                         little),
+                 "the file holds 1");
   for (const char* visible : {"bernoulli:900000", "bernoulli:9223372036854775807"})
     EXPECT_NE(refusal(file_of(
                   "vae",
