@@ -1,0 +1,99 @@
+// Autoregressive models and belief nets as users meet them: log p of single rows, ensembles of orders, completions.
+#include <cmath>
+#include <limits>
+
+#include "tests/cli/arrays.h"
+#include "tests/cli/tool.h"
+
+namespace harmonium::testing {
+namespace {
+
+class DirectedModels : public Tool {
+ protected:
+  [[nodiscard]] double mean_of_rows(const std::string& file) const {
+    std::istringstream lines(read_bytes(folder / file));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(line, "row,log_likelihood");
+    double sum = 0;
+    int rows = 0;
+    for (; std::getline(lines, line); ++rows) {
+      EXPECT_TRUE(line.starts_with(std::to_string(rows) + ",")) << line;
+      sum += std::stod(line.substr(line.find(',') + 1));
+    }
+    EXPECT_EQ(rows, 30);
+    return sum / rows;
+  }
+  [[nodiscard]] ordered_json judged(const std::string& run, const Arguments& more = {}) const {
+    return json(Arguments{"evaluate", run, "--data", "digits:test", "--limit", "30"} + more);
+  }
+};
+
+TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
+  const std::vector<Arguments> models = {{"--model", "fvbn"},
+                                         {"--model", "made", "--layers", "8", "--masks", "2"},
+                                         {"--model", "orderless_nade", "--layers", "8", "--orders", "2"},
+                                         {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
+                                         {"--model", "rbm"}};
+  for (const Arguments& model : models) {
+    SCOPED_TRACE(model[1]);
+    succeed(small_run(model[1], model));
+    const ordered_json answer = judged(model[1], {"--rows-out", "rows.csv", "--importance", "50"});
+    EXPECT_NEAR(mean_of_rows("rows.csv"), answer.at("log_likelihood").at("value").get<double>(), 1e-9);
+    (void)judged(model[1], {"--rows-out", "rows.npy", "--importance", "50"});
+    EXPECT_TRUE(read_bytes(folder / "rows.npy").starts_with("\x93NUMPY"));
+  }
+  refuses({"evaluate", "fvbn", "--data", "digits:test", "--rows-out", "rows.txt"}, {"rows.txt", ".npy or .csv"});
+  refuses({"evaluate", "rbm", "--rows-out", "rows.csv"}, {"--rows-out", "--data"});
+}
+
+TEST_F(DirectedModels, AreJudgedByAsManyOrdersAsAskedFor) {
+  succeed(small_run("any", {"--model", "orderless_nade", "--layers", "8", "--orders", "2"}));
+  const ordered_json two = judged("any"), five = judged("any", {"--orders", "5"}),
+                     again = judged("any", {"--orders", "2"});
+  EXPECT_EQ(two.at("log_likelihood").at("kind"), "exact");
+  EXPECT_NE(five.at("log_likelihood").at("method").get<std::string>().find("5 orders"), std::string::npos);
+  EXPECT_NE(five.at("log_likelihood").at("value"), two.at("log_likelihood").at("value"));
+  EXPECT_EQ(again.at("log_likelihood").at("value"), two.at("log_likelihood").at("value"));
+  succeed(small_run("nade", {"--model", "nade"}));
+  refuses({"evaluate", "nade", "--data", "digits:test", "--orders", "5"}, {"--orders 5", "NADE"});
+}
+
+TEST_F(DirectedModels, CompleteRowsAndKeepWhatIsKnown) {
+  succeed(small_run("any", {"--model", "orderless_nade", "--layers", "8"}));
+  succeed(small_run("net", {"--model", "made", "--layers", "8"}));
+  succeed(small_run("vae", {"--model", "vae", "--layers", "8", "--latent", "2"}));
+  Array known{{2, 64}, std::vector<float>(128, std::numeric_limits<float>::quiet_NaN())};
+  for (std::size_t i = 0; i < 64; i += 2) known.values[i] = known.values[65 + i] = static_cast<float>(i % 4 == 0);
+  write_bytes(folder / "known.npy", npy(known));
+  const auto drawn = [&](const std::string& run, const std::string& file) {
+    succeed({"sample", run, "--clamp", file, "-n", "2", "--out", "x.npy"});
+    return read_npy(read_bytes(folder / "x.npy"));
+  };
+  const Array filled = drawn("any", "known.npy");
+  ASSERT_EQ(filled.values.size(), 128U);
+  for (std::size_t i = 0; i < 128; ++i)
+    if (std::isnan(known.values[i]))
+      EXPECT_TRUE(filled.values[i] == 0 || filled.values[i] == 1);
+    else
+      EXPECT_EQ(filled.values[i], known.values[i]) << i;
+  refuses({"sample", "net", "--clamp", "known.npy", "-n", "2", "--out", "x.npy"}, {"same known"});
+  refuses({"sample", "vae", "--clamp", "known.npy", "-n", "2", "--out", "x.npy"},
+          {"--clamp known.npy", "orderless_nade"});
+  Array upper{{64}, std::vector<float>(64, std::numeric_limits<float>::quiet_NaN())};
+  for (std::size_t i = 0; i < 32; ++i) upper.values[i] = 1;
+  write_bytes(folder / "upper.npy", npy(upper));
+  const Array lower = drawn("net", "upper.npy");
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(lower.values[i], 1) << i;
+}
+
+TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {
+  refuses({"train", "--model", "sbn", "--objective", "reinforce", "--out", "x"}, {"reinforce", "vimco", "nvil"});
+  refuses({"train", "--model", "sbn", "--objective", "vimco:1", "--out", "x"}, {"--objective vimco:1", "2"});
+  refuses({"train", "--model", "sbn", "--latent", "20,x", "--out", "x"}, {"--latent 20,x", "200,200"});
+  refuses({"train", "--model", "made", "--masks", "0", "--out", "x"}, {"--masks 0"});
+  EXPECT_NE(succeed({"train", "--model", "sbn", "--help"}).out.find("vimco:K"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace harmonium::testing
