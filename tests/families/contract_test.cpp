@@ -41,6 +41,10 @@ RunConfig small_config(const std::string& name, RunData& data) {
   config.valid = "others";
   if (family.has("hidden")) config.hidden = "5";
   if (family.has("layers")) config.layers = "5,4";
+  RunConfig::visit(config, [](const char* option, auto& field, const char*) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
+      if (std::string_view(option) == "latent") field = "6";
+  });
   config.updates = 40;
   config.batch = 10;
   config.averaging = 5;
