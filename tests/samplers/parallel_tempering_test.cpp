@@ -195,8 +195,8 @@ TEST(ParallelTempering, TakesMachinesOfMoreThanTwoBlocks) {
   const support::BruteForce brute(triangle);
   const TemperedLine line(triangle, support::some_base(triangle));
   EXPECT_EQ(line.kept().size(), 2u);
-  ParallelTempering sampler({0, 0.5, 1}, 40'000);
-  for (std::uint64_t step = 0; step < 30; ++step) sampler.step(line, Key(220).fold_in(step));
+  ParallelTempering sampler({0, 0.5, 1}, 10'000);
+  for (std::uint64_t step = 0; step < 12; ++step) sampler.step(line, Key(220).fold_in(step));
   support::expect_frequencies(support::count_configurations(sampler.target_state(line, Key(221)), brute.configurations),
                               brute.probabilities);
 }
