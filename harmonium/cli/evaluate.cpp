@@ -161,7 +161,6 @@ int evaluate(EvaluateOptions options) {
     print_answer(evaluation);
     if (bits) print_bits(*bits, *model, *test);
   }
-  write_rows(options, evaluation);
   // Printed first: whatever happens to the folder, the work is not lost.
   const int code = record_or_say([&] {
     if (!folder.is_run()) return;
@@ -171,6 +170,7 @@ int evaluate(EvaluateOptions options) {
   if (code == 0) found.recorded();
   if (code == 0 && folder.is_run() && !options.common.json)
     fmt::print("report          {}\n", folder.report().string());
+  write_rows(options, evaluation);
   return std::max(code, found.tell_trouble());
 }
 

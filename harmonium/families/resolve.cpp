@@ -237,8 +237,8 @@ void require_use(const RunConfig& config) {
 RunData resolve(RunConfig& config) {
   (void)find_family(config.model);
   const bool asks_for_valid = config.valid == "auto";
-  // Counts are taken as they are stored, not as gray values.
-  if (config.visible != "auto" && config.scale == "auto" &&
+  // Counts are taken as they are stored, not as gray values. Data sets with a name know how they are read.
+  if (config.visible != "auto" && config.scale == "auto" && !is_named(config.data) &&
       unit_type(config.visible).support == Unit::Support::naturals)
     config.scale = "none";
   const auto open = [&](const std::string& spec, const Reading& reading) {

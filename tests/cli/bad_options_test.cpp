@@ -75,7 +75,7 @@ TEST_F(BadOption, ThatNamesNothingKnownIsAnsweredWithWhatThereIs) {
   train_refuses({"--gradient", "tap"}, {"gradient 'tap'", "pcd", "cd", "exact"});
   train_refuses({"--schedule", "cosine"}, {"schedule 'cosine'", "constant", "linear"});
   train_refuses({"--model", "vea"}, {"model 'vea'", "rbm", "classification_rbm"});
-  train_refuses({"--visible", "poisson"}, {"'poisson'", "bernoulli", "gaussian"});
+  train_refuses({"--visible", "weibull"}, {"'weibull'", "bernoulli", "gaussian"});
   train_refuses({"--visible", "bernoulli:9"}, {"--visible bernoulli:9", "64"});
 }
 

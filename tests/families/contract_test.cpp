@@ -270,7 +270,9 @@ TEST_P(EveryFamily, LearnsWhatItIsShown) {
     const at::Tensor rows = data_.valid.to_float();
     for (std::size_t layer = 0; layer < end->encoder()->code_layers().size(); ++layer)
       EXPECT_EQ(end->encoder()->encode(rows, layer).size(0), rows.size(0)) << layer;
-    if (end->encoder()->reconstructs()) {
+    // Where visible units are joined to each other, hidden ones need not remember the row.
+    const bool joined = end->machine() != nullptr && end->machine()->machine.inner_edge(0) != nullptr;
+    if (end->encoder()->reconstructs() && !joined) {
       EXPECT_LT((end->encoder()->reconstruct(rows) - rows).square().sum(1).mean().item<double>(), 2.0)
           << "the mean row would miss by 2";
     }

@@ -46,7 +46,7 @@ TEST(MakeDataset, DividesByWhatItIsTold) {
   EXPECT_TRUE(at::allclose(read("0.5").to_float(), table.to(at::kFloat) * 2));
   EXPECT_EQ(make_dataset(at::tensor({0.25, 2.0}).view({1, 2}), "f", {.scale = "max"}).scale, 0.5);
   for (const char* bad : {"0", "-1", "nan", "inf", "12x", "gray"})
-    expect_error([&] { (void)read(bad); }, {"scale", bad, "none, max or auto"});
+    expect_error([&] { (void)read(bad); }, {"scale", bad, "none, max, standardize or auto"});
 }
 
 TEST(MakeDataset, TakesACasePerColumnWhereItIsToldSo) {

@@ -43,6 +43,7 @@ struct Way {
   const char* optimizer = "centering";
   const char* gradient = "pcd";
   bool visible_joined = false;
+  double limit = 0.03;
 };
 
 class LearntGeneralMachine : public testing::TestWithParam<Way> {};
@@ -62,17 +63,25 @@ TEST_P(LearntGeneralMachine, ComesNearItsTeacher) {
   while (!training.finished()) training.step();
   // 30 parameters and 20 000 rows: rows alone keep it 0.001 nats away.
   const double found = divergence(log_p, log_probabilities(averaged_machine(training)));
-  EXPECT_LT(found, 0.03);
+  EXPECT_LT(found, GetParam().limit);
   RecordProperty("divergence", std::to_string(found));
 }
 
 using By = DataInference::By;
+
+// Hidden units that inhibit each other are not independent given the data, so learning with a factorized posterior need
+// not come to the teacher. It must explain most of what independent visible units miss (0.49 nats).
+Way mean_field_alone() {
+  Way way{"MeanField", {}};
+  way.limit = 0.49 / 3;
+  return way;
+}
 using Start = SampledPosteriorOptions::Start;
 
 INSTANTIATE_TEST_SUITE_P(
     All, LearntGeneralMachine,
     testing::Values(
-        Way{"Exact", {.by = By::enumeration}, "centering", "exact"}, Way{"MeanField", {}},
+        Way{"Exact", {.by = By::enumeration}, "centering", "exact"}, mean_field_alone(),
         Way{"Gibbs", {.by = By::sampling, .seed = 95}}, Way{"GibbsByFang", {.by = By::sampling, .seed = 95}, "fang"},
         Way{"GibbsAgainstFpcd", {.by = By::sampling, .seed = 95}, "centering", "fpcd"},
         Way{"GibbsWithJoinedVisibleUnits", {.by = By::sampling, .seed = 95}, "centering", "pcd", true},
