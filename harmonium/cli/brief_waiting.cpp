@@ -1,6 +1,6 @@
 // How threads wait for each other between pieces of work. libgomp lets them spin for milliseconds by default; on a
 // machine that has other work to do they take the processor from the thread they wait for, and two threads are many
-// times slower than one. A short spin costs a quiet machine next to nothing.
+// times slower than one. A short spin costs a quiet machine 10 to 20 % (docs/design_notes.md).
 //
 // libgomp reads GOMP_SPINCOUNT when it is loaded, so the program starts itself anew, once, with the variable set: in
 // its .preinit_array, which runs before LibTorch's initializers (a second of work) and costs a twentieth of a second.
