@@ -63,7 +63,7 @@ at::Tensor unit_conditionals(const BoltzmannMachine& machine, const at::Tensor& 
     return at::softplus(log_f(flipped) - log_f(visible)).neg_();
   }
   constexpr std::int64_t most_values = 1 << 12;
-  require(values <= most_values, "conditionals of {} units are not implemented: a part has more than {} values",
+  require(values <= most_values, "conditionals of {} units would take too long: a part has more than {} values",
           unit.spec(), most_values);
   // Every value of the part in turn: of a one-hot group, every column of it.
   const at::Tensor group = (parts * columns).unsqueeze(1) + at::arange(columns, at::kLong);

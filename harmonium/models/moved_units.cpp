@@ -23,7 +23,7 @@ BoltzmannMachine in_units_of(const BoltzmannMachine& machine, const at::Tensor& 
   precision.div_(s * s);
   bias.div_(s).add_(precision * m);
   for (const EdgeInfo& edge : machine.topology().edges) {
-    require(!edge.inner(), "units of measurement of machines with edges inside a layer are not implemented");
+    require(!edge.inner(), "a machine with edges inside a layer cannot change its units of measurement");
     if (edge.lower != 0 && edge.upper != 0) continue;
     at::Tensor weights = theta[edge.weights];
     const std::size_t other = edge.lower == 0 ? edge.upper : edge.lower;
