@@ -1,6 +1,7 @@
 // The family orderless_nade (models/autoregressive/orderless_nade.h): deep NADE for any order.
 #include "harmonium/models/autoregressive/orderless_nade.h"
 
+#include <c10/core/GradMode.h>
 #include <algorithm>
 
 #include "harmonium/core/device.h"
@@ -166,7 +167,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
              // The mean over orders by the same sets at every look, of all sizes: a walk along an order costs as many
              // passes as there are variables.
              constexpr std::int64_t sets = 20;
-             const at::NoGradGuard no_gradients;
+             const c10::NoGradGuard no_gradients;
              const at::Tensor placed = rows.to(parameters.entries().front().second.options());
              if (!shown->defined())
                *shown = net.draw_shown(watched, placed.size(0), sets, placed.options())

@@ -1,6 +1,8 @@
 // The family vae (models/directed/vae.h): variational autoencoders with dense nets.
 #include "harmonium/models/directed/vae.h"
 
+#include <c10/core/GradMode.h>
+
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/encoded_data.h"
@@ -184,7 +186,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
       std::move(objective), config, data,
       {.mean =
            [vae, watched](const Moments& parameters, const at::Tensor& rows) {
-             const at::NoGradGuard no_gradients;
+             const c10::NoGradGuard no_gradients;
              const at::Tensor placed = rows.to(parameters.entries().front().second.device());
              return elbo_terms(vae.with_parameters(parameters), parameters, placed, watched).bound().item<double>();
            },
