@@ -13,6 +13,13 @@ namespace {
 
 using Start = SampledPosteriorOptions::Start;
 
+// Where each row of a batch stands in it for the last time. A batch that ends one epoch and begins the next may have a
+// row twice; copying both states to one place would leave either, and on a device now the one and now the other.
+at::Tensor last_places(const at::Tensor& rows, std::int64_t all) {
+  const at::Tensor places = at::arange(rows.size(0), rows.options());
+  return at::zeros({all}, rows.options()).scatter_reduce_(0, rows, places, "amax").index_select(0, rows);
+}
+
 }  // namespace
 
 SampledPosterior::SampledPosterior(const BoltzmannMachine& machine, std::int64_t rows,
@@ -107,9 +114,13 @@ Moments SampledPosterior::data_moments(const BoltzmannMachine& machine, const St
       for (const std::size_t layer : block)
         redraw(machine, layer, state, beta_of(sweep), key.fold_in(1 + static_cast<std::uint64_t>(sweep)).fold_in(layer),
                fields[layer]);
-  for (std::size_t layer = 0; layer < kept_.size(); ++layer)
-    if (kept_[layer].defined())
-      kept_[layer].index_copy_(0, rows, state.layers[layer].table().to(kept_[layer].scalar_type()));
+  for (std::size_t layer = 0; layer < kept_.size(); ++layer) {
+    if (!kept_[layer].defined()) continue;
+    at::Tensor drawn = state.layers[layer].table().to(kept_[layer].scalar_type());
+    if (const std::int64_t all = kept_[layer].size(0); all % rows.size(0) != 0)
+      drawn = drawn.index_select(0, last_places(rows, all));
+    kept_[layer].index_copy_(0, rows, drawn);
+  }
 
   Moments result;
   std::vector<CodedTable> means(machine.layers().size());

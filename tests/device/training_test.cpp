@@ -35,7 +35,7 @@ BoltzmannMachine machine_of(const TrainingCase& one) {
   if (one.model == "mrf") return make_mrf("bernoulli:6", at::kDouble);
   if (one.model == "semi_restricted") return make_semi_restricted("bernoulli:6", "bernoulli:4", at::kDouble);
   if (one.model == "classification_rbm") return make_classification_rbm("bernoulli:6", 3, "bernoulli:4", at::kDouble);
-  if (one.model == "dbm") return make_chain({"bernoulli:6", "bernoulli:4", "bernoulli:3"}, at::kDouble);
+  if (one.model.starts_with("dbm")) return make_chain({"bernoulli:6", "bernoulli:4", "bernoulli:3"}, at::kDouble);
   if (one.model == "gaussian") return make_rbm("gaussian:6", "bernoulli:4", at::kDouble);
   return make_rbm("bernoulli:6", "bernoulli:4", at::kDouble);
 }
@@ -51,7 +51,8 @@ Training training_on(const TrainingCase& one, at::Device device) {
       std::move(machine), BatchStream(labelled_bits(), {.batch = 16, .classes = classes}, Key(2), device),
       make_objective(one.objective, make_negative_phase(one.gradient, {.particles = 50, .rungs = 4}), 0.1),
       std::move(metric), {.rate_bias = 0.02, .rate_weights = 0.02, .momentum = 0.5, .weight_decay = 1e-3},
-      {.updates = 24, .averaging = 10, .seed = 3}, {.cost = one.model == "rbm" ? 0.1 : 0.0});
+      {.updates = 24, .averaging = 10, .seed = 3}, {.cost = one.model == "rbm" ? 0.1 : 0.0},
+      {.by = one.model == "dbm_gibbs" ? DataInference::By::sampling : DataInference::By::mean_field, .seed = 4});
 }
 
 class TrainingOnDevice : public OnDevice, public testing::WithParamInterface<TrainingCase> {};
@@ -90,7 +91,7 @@ std::vector<TrainingCase> training_cases() {
   for (const char* gradient : {"cd", "pt", "tempered", "exact"})
     for (const char* optimizer : {"fang", "centering"}) all.push_back({gradient, optimizer});
   for (const char* gradient : {"fpcd", "mf_cd", "pl"}) all.push_back({gradient, "centering"});
-  for (const char* model : {"mrf", "semi_restricted", "classification_rbm", "gaussian", "dbm"})
+  for (const char* model : {"mrf", "semi_restricted", "classification_rbm", "gaussian", "dbm", "dbm_gibbs"})
     for (const char* optimizer : {"fang", "centering"}) all.push_back({"pcd", optimizer, model});
   all.push_back({"exact", "fang", "mrf"});
   all.push_back({"pl", "centering", "mrf"});

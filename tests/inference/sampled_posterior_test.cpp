@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harmonium/kernels/random.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/machines.h"
 #include "tests/support/statistics.h"
@@ -190,6 +191,29 @@ TEST(SampledPosterior, LeavesThePosteriorAsItIs) {
   EXPECT_FALSE(at::equal(after.to(at::kDouble), drawn.layers[1])) << "nothing has moved";
   support::expect_frequencies(support::count_configurations({{drawn.layers[0], after.to(at::kDouble)}}, all),
                               probabilities);
+}
+
+// A batch that ends one epoch and begins the next may have a row twice. The state of its last place is kept, as if the
+// first had been another row.
+TEST(SampledPosterior, KeepsTheLastStateOfARowThatABatchHasTwice) {
+  const BoltzmannMachine machine = three_hidden_layers();
+  constexpr std::int64_t all = 50, twice = 3;
+  std::vector<std::int64_t> places(32);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
+  State data;
+  data.layers.resize(machine.layers().size());
+  data.layers[0] = sample_bernoulli(Key(1), at::full({static_cast<std::int64_t>(places.size()), 3}, 0.5, at::kDouble));
+  const auto kept_after = [&](std::int64_t first) {
+    SampledPosterior posterior(machine, all, {.sweeps = 1}, Key(5));
+    std::vector<std::int64_t> rows = places;
+    rows[twice] = 40;
+    rows[0] = first;
+    rows[31] = twice;
+    for (std::uint64_t visit = 0; visit < 20; ++visit)
+      (void)posterior.data_moments(machine, data, at::tensor(rows, at::kLong), Key(6).fold_in(visit));
+    return find_tensor(posterior.state(), "rows.2", "states").select(0, twice).clone();
+  };
+  EXPECT_TRUE(at::equal(kept_after(twice), kept_after(45)));
 }
 
 }  // namespace
