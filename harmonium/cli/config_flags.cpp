@@ -74,7 +74,12 @@ void ConfigFlags::declare(CLI::App& command, const std::string& name) {
   for (const Family& other : families())
     other.own.visit([&](const OptionRef& each) {
       if (command.get_option_no_throw(flag(each.name)) != nullptr) return;
-      foreign_.emplace_back(each.name, command.add_option(flag(each.name), unread_.emplace_back())->group(""));
+      // One that is no by default takes no value, here as with its own family.
+      const auto* text = std::get_if<std::string*>(&each.field);
+      CLI::Option* option = text != nullptr && **text == "no"
+                                ? command.add_flag(flag(each.name))
+                                : command.add_option(flag(each.name), unread_.emplace_back());
+      foreign_.emplace_back(each.name, option->group(""));
     });
 }
 

@@ -9,6 +9,7 @@
 #include "harmonium/core/named_tensors.h"
 #include "harmonium/data/formats/npz.h"
 #include "harmonium/data/formats/safetensors.h"
+#include "harmonium/families/machine_part.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/models/builders.h"
 
@@ -163,6 +164,16 @@ std::pair<double, double> TrainedMachine::shown_range() const {
   const at::Tensor twice = 2 * (square - mean.square()).clamp_min(0).sqrt();
   const double low = (mean - twice).min().item<double>(), high = (mean + twice).max().item<double>();
   return low < high ? std::pair(low, high) : std::pair(0.0, 1.0);
+}
+
+json pack_machine_part(TensorFile& file, const BoltzmannMachine& machine, const std::string& prefix) {
+  pack_machine(file, {machine}, prefix);
+  return describe_structure(machine);
+}
+
+BoltzmannMachine unpack_machine_part(const TensorFile& file, const json& structure, const std::string& prefix,
+                                     const std::string& where) {
+  return unpack_machine(file, structure, prefix, where).machine;
 }
 
 std::string encode_machine(const TrainedMachine& model) {

@@ -1,5 +1,6 @@
 // The families mlp and autoencoder: feed-forward nets, from random weights, from layers that are pretrained one by one,
 // or from a trained model that is unrolled (the option start).
+#include "harmonium/core/device.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/families/belief_net_model.h"
 #include "harmonium/families/encoded_data.h"
@@ -10,6 +11,7 @@
 #include "harmonium/families/net_trainee.h"
 #include "harmonium/families/open_model.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/posterior_inputs.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/unrolling.h"
 #include "harmonium/training/net_loss.h"
@@ -20,6 +22,37 @@ namespace harmonium {
 namespace {
 
 namespace groups = option_groups;
+
+struct ClassifierOptions {
+  std::string posterior_input = "no";
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& visitor) {
+    visitor("posterior_input", self.posterior_input,
+            "yes: a net that starts from a deep Boltzmann machine with two hidden layers takes, beside each row, the "
+            "machine's mean-field means of the second; so it begins with the machine's own posterior. no: it does not");
+  }
+};
+
+// Autoencoders do not have them.
+bool takes_posterior(const RunConfig& config) {
+  const ClassifierOptions* given = config.own.find<ClassifierOptions>();
+  return given != nullptr && given->posterior_input == "yes";
+}
+
+void check_posterior(const RunConfig& config) {
+  const ClassifierOptions* given = config.own.find<ClassifierOptions>();
+  if (given == nullptr) return;
+  require(given->posterior_input == "yes" || given->posterior_input == "no",
+          "@posterior_input {}: there are yes and no", given->posterior_input);
+  if (given->posterior_input == "no") return;
+  require(config.start != "none",
+          "@posterior_input yes needs @start: a trained deep Boltzmann machine, whose posterior it is");
+  require(config.binarize != "stochastic",
+          "@posterior_input yes with @binarize stochastic: the posterior is found once for every row, before training; "
+          "use @binarize none or threshold");
+  require(config.shrink == 0, "@posterior_input yes with @shrink {}: values are taken as they are", config.shrink);
+}
 
 bool is_classifier(const RunConfig& config) { return config.model == "mlp"; }
 bool takes_counts(const RunConfig& config) { return unit_type(config.visible).support == Unit::Support::counts; }
@@ -59,9 +92,8 @@ BeliefNet unrollable(const Model& model, const std::string& where) {
   require(model.machine() != nullptr, "{} is a {}, not a Boltzmann machine or a belief net to unroll", where,
           model.title());
   const BoltzmannMachine& machine = model.machine()->machine;
-  const bool labelled = machine.observed().size() == 2;  // a classification RBM
   try {
-    MachineStack stack = labelled ? MachineStack{machine} : stack_of_chain(machine);
+    MachineStack stack = stack_to_unroll(machine);
     require_stack(stack);
     return stack;
   } catch (const Error& error) {
@@ -69,10 +101,21 @@ BeliefNet unrollable(const Model& model, const std::string& where) {
   }
 }
 
+// The deep machine whose posterior a net takes.
+BoltzmannMachine posterior_machine(const std::string& path) {
+  const std::unique_ptr<Model> model = open_model(path);
+  require(model->machine() != nullptr, "@posterior_input yes: {} is a {}, not a deep Boltzmann machine", path,
+          model->title());
+  const std::string complaint = posterior_complaint(model->machine()->machine);
+  require(complaint.empty(), "@posterior_input yes: {} is a {}: {}", path, model->title(), complaint);
+  return model->machine()->machine;
+}
+
 BeliefNet read_belief_net(const std::string& path) { return unrollable(*open_model(path), path); }
 
 void resolve_net(RunConfig& config, RunData&) {
   config.hidden = "none";
+  check_posterior(config);
   if (config.gradient == "auto") config.gradient = "pcd";  // of layers that are pretrained as RBMs
   require(config.start == "none" || config.activation == "auto" || config.layers != "none",
           "@activation {}: a net that starts from a trained model has the activations of its units", config.activation);
@@ -151,7 +194,12 @@ TrainedNet initial_net(const RunConfig& config, const RunData& data) {
             data.train.name, inputs, config.start, stack.front().unit(0).width());
     require(widths_text(stack) == config.layers, "@layers {}: the hidden layers of {} are {}", config.layers,
             config.start, widths_text(stack));
-    model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(source);
+    if (takes_posterior(config)) {
+      model.posterior = posterior_machine(config.start);
+      model.net = unroll_with_posterior(*model.posterior, classes, key);
+    } else {
+      model.net = is_classifier(config) ? unroll_classifier(stack, classes, key) : unroll_autoencoder(source);
+    }
     model.notes["start"] = "unrolled from " + config.start;
   }
   if (takes_counts(config)) {
@@ -174,11 +222,18 @@ std::unique_ptr<Model> make_net(const RunConfig& config, const RunData& data, co
 
 std::unique_ptr<Trainee> train_net(const RunConfig& config, const RunData& data, const Model& start) {
   if (config.keep == "best") require_validation_data(data);
-  return make_net_trainee(config, data, dynamic_cast<const NetModel&>(start).trained());
+  const TrainedNet& net = dynamic_cast<const NetModel&>(start).trained();
+  if (!net.posterior) return make_net_trainee(config, data, net);
+  return make_net_trainee(config, with_posterior(*net.posterior, data, find_device(config.device)), net);
 }
 
 void check_net(const RunConfig& config, const RunData& data) {
-  (void)train_net(config, data, *make_net(config, data, {}));
+  RunData seen = data;
+  if (takes_posterior(config)) {  // of all rows it takes a while
+    seen.train = data.train.first(config.batch);
+    if (data.valid.rows() > 0) seen.valid = data.valid.first(config.batch);
+  }
+  (void)train_net(config, seen, *make_net(config, data, {}));
   check_pretraining(config, data);
 }
 
@@ -246,6 +301,7 @@ Family mlp_family() {
   Family family =
       net_family("mlp", "Feed-forward classifier", "feed-forward classifier; without layers: logistic regression",
                  "harmonium train --data digits --model mlp --layers 100 --dropout 0.2");
+  family.own = OwnOptions(ClassifierOptions{});
   family.begin_from =
       BeginFrom{.to = "classifier",
                 .help = "the model's layers and a softmax over the classes",

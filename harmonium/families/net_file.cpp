@@ -4,7 +4,10 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/named_place.h"
 #include "harmonium/core/named_tensors.h"
+#include "harmonium/families/machine_part.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/families/posterior_inputs.h"
+#include "harmonium/models/unrolling.h"
 
 namespace harmonium {
 
@@ -53,18 +56,40 @@ FeedForward parse_net(const json& structure, const TensorFile& file, const std::
   }
 }
 
+constexpr const char* posterior_prefix = "posterior/";
+
+std::optional<BoltzmannMachine> parse_posterior(const json& structure, const TensorFile& file, const FeedForward& net,
+                                                const std::string& where) {
+  if (!structure.contains("posterior")) return std::nullopt;
+  BoltzmannMachine machine = unpack_machine_part(file, structure.at("posterior"), posterior_prefix, where);
+  const std::string complaint = posterior_complaint(machine);
+  require(complaint.empty(), "{}: the machine beside the net cannot be one: {}", where, complaint);
+  const std::int64_t columns = machine.unit(0).width(), added = posterior_width(machine);
+  require(columns + added == net.inputs(),
+          "{}: the net takes {} values, and the machine beside it makes {} of a row of {}", where, net.inputs(),
+          columns + added, columns);
+  return machine;
+}
+
 bool describes_net(const ModelHeader& header) {
   return header.structure.is_object() && header.structure.contains("net");
 }
 
 }  // namespace
 
+std::int64_t TrainedNet::columns() const { return net.inputs() - (posterior ? posterior_width(*posterior) : 0); }
+
+at::Tensor TrainedNet::input(const at::Tensor& rows) const {
+  return posterior ? with_posterior(*posterior, rows) : rows;
+}
+
 std::string encode_net(const TrainedNet& model) {
   TensorFile file;
   for (const auto& [name, value] : model.net.parameters().entries())
     file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-  set_header(file,
-             {.kind = model.kind, .structure = net_structure(model.net), .image = model.image, .notes = model.notes});
+  json structure = net_structure(model.net);
+  if (model.posterior) structure["posterior"] = pack_machine_part(file, *model.posterior, posterior_prefix);
+  set_header(file, {.kind = model.kind, .structure = structure, .image = model.image, .notes = model.notes});
   return encode_safetensors(file);
 }
 
@@ -80,7 +105,8 @@ TrainedNet unpack_net(const TensorFile& file, const std::string& where) {
   TrainedNet model{.net = naming(where, [&] { return parse_net(header.structure, file, where); }), .kind = header.kind};
   for (const auto& [name, value] : model.net.parameters().entries())
     copy_parameter(value, name, find_tensor(file.tensors, name, where), where);
-  forget_other_image(header, model.net.inputs());
+  model.posterior = naming(where, [&] { return parse_posterior(header.structure, file, model.net, where); });
+  forget_other_image(header, model.columns());
   model.image = header.image;
   model.notes = std::move(header.notes);
   return model;

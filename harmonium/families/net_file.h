@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harmonium/data/dataset.h"
+#include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/models/feed_forward.h"
 
 namespace harmonium {
@@ -19,6 +20,13 @@ struct TrainedNet {
   std::string kind = "mlp";                        // or "autoencoder"
   std::optional<ImageShape> image = std::nullopt;  // inputs as a picture
   std::map<std::string, std::string> notes = {};   // training data, binarization, updates, …: text for people
+  // A deep Boltzmann machine whose posterior stands beside every row in the net's input (posterior_inputs.h).
+  std::optional<BoltzmannMachine> posterior = std::nullopt;
+
+  // Columns of the data: the net's inputs without those that the machine adds.
+  [[nodiscard]] std::int64_t columns() const;
+  // Rows as the net takes them.
+  [[nodiscard]] at::Tensor input(const at::Tensor& rows) const;
 };
 
 void write_net(const std::filesystem::path& path, const TrainedNet& model);

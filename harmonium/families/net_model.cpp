@@ -10,9 +10,10 @@ namespace harmonium {
 
 namespace {
 
-Exhibit first_layer(const FeedForward& net) {
+// Weights of the first `inputs` inputs: those of the row itself.
+Exhibit first_layer(const FeedForward& net, std::int64_t inputs) {
   constexpr std::int64_t most = 96;
-  const at::Tensor columns = net.weights(0).t();
+  const at::Tensor columns = net.weights(0).narrow(0, 0, inputs).t();
   const at::Tensor order =
       columns.norm(2, 1).argsort(0, /*descending=*/true).narrow(0, 0, std::min(most, columns.size(0)));
   return {.id = "filters",
@@ -30,7 +31,7 @@ Exhibit first_layer(const FeedForward& net) {
 NetModel::NetModel(TrainedNet trained)
     : Model({.family = trained.kind, .image = trained.image, .notes = trained.notes}),
       trained_(std::move(trained)),
-      visible_(make_unit(format("{}:{}", of_words() ? "counts" : "gaussian", trained_.net.inputs()))) {}
+      visible_(make_unit(format("{}:{}", of_words() ? "counts" : "gaussian", trained_.columns()))) {}
 
 std::string NetModel::title() const {
   if (!classifies()) return of_words() ? "Autoencoder of word counts" : "Autoencoder";
@@ -39,7 +40,8 @@ std::string NetModel::title() const {
 
 std::string NetModel::subtitle() const {
   const FeedForward& net = trained_.net;
-  std::string words = std::to_string(net.inputs());
+  std::string words = std::to_string(trained_.columns());
+  if (trained_.posterior) words += format(" and {} of its posterior", net.inputs() - trained_.columns());
   for (std::size_t i = 0; i < net.layers().size(); ++i)
     words += format(" – {} {}{}", net.layers()[i].outputs, to_string(net.layers()[i].activation),
                     net.code() == i ? " (code)" : "");
@@ -48,7 +50,7 @@ std::string NetModel::subtitle() const {
 
 std::vector<Model::LayerText> NetModel::layers() const {
   const FeedForward& net = trained_.net;
-  std::vector<LayerText> texts = {{.name = "input", .unit = std::to_string(net.inputs()), .observed = true}};
+  std::vector<LayerText> texts = {{.name = "input", .unit = std::to_string(trained_.columns()), .observed = true}};
   for (std::size_t i = 0; i < net.layers().size(); ++i)
     texts.push_back({.name = format("layer{}{}", i + 1, net.code() == i ? " (code)" : ""),
                      .unit = format("{}:{}", to_string(net.layers()[i].activation), net.layers()[i].outputs)});
@@ -56,7 +58,7 @@ std::vector<Model::LayerText> NetModel::layers() const {
 }
 
 at::Tensor NetModel::log_probabilities(const at::Tensor& rows) const {
-  return trained_.net.logits(rows).to(at::kDouble).log_softmax(1);
+  return trained_.net.logits(trained_.input(rows)).to(at::kDouble).log_softmax(1);
 }
 
 std::vector<std::string> NetModel::code_layers() const {
@@ -68,8 +70,8 @@ std::vector<std::string> NetModel::code_layers() const {
 }
 
 at::Tensor NetModel::encode(const at::Tensor& rows, std::size_t layer) const {
-  if (layer + 1 == code_layers().size()) return trained_.net.encode(rows);
-  return trained_.net.activations(rows).at(layer);
+  if (layer + 1 == code_layers().size()) return trained_.net.encode(trained_.input(rows));
+  return trained_.net.activations(trained_.input(rows)).at(layer);
 }
 
 std::vector<Exhibit> NetModel::exhibits(const ExhibitInput& input) const {
@@ -97,7 +99,7 @@ std::vector<Exhibit> NetModel::exhibits(const ExhibitInput& input) const {
          .rows = at::cat(strips),
          .columns = columns});
   }
-  all.push_back(first_layer(net));
+  all.push_back(first_layer(net, trained_.columns()));
   return all;
 }
 

@@ -25,6 +25,7 @@ RunConfig common_stage(const RunConfig& config) {
   result.start = "none";
   result.updates = config.pretrain_updates;
   result.patience = 0;
+  result.own = {};
   result.log_every = std::max<std::int64_t>(1, config.pretrain_updates / 20);
   return result;
 }

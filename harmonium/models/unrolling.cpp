@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/models/builders.h"
 #include "harmonium/units/unit_types.h"
 
 namespace harmonium {
@@ -76,6 +77,30 @@ at::Tensor label_output_weights(const BoltzmannMachine& machine, std::int64_t cl
 
 }  // namespace
 
+MachineStack stack_to_unroll(const BoltzmannMachine& machine) {
+  if (machine.observed().size() < 2) return stack_of_chain(machine);
+  if (machine.hidden().size() == 1) return {machine};  // a classification RBM
+  const std::size_t label = machine.layers().size() - 1;
+  const std::vector<EdgeInfo>& edges = machine.topology().edges;
+  bool in_order = machine.observed() == LayerSet{0, label} && edges.size() == label;
+  for (std::size_t i = 0; i < edges.size(); ++i) in_order = in_order && edges[i].lower == i && edges[i].upper == i + 1;
+  require(in_order, "the layers of the machine are no chain from the data up to a label");
+  // Without the label it is a chain; the label then stands beside the visible layer of the top RBM.
+  std::vector<std::string> specs;
+  for (std::size_t i = 0; i < label; ++i) specs.push_back(machine.unit(i).spec());
+  BoltzmannMachine chain = make_chain(specs, machine.scalar_type());
+  for (const auto& [name, value] : chain.parameters().entries()) value.copy_(machine.parameters()[name]);
+  MachineStack stack = stack_of_chain(chain);
+  const BoltzmannMachine& plain = stack.back();
+  BoltzmannMachine top = make_classification_rbm(plain.unit(0).spec(), machine.unit(label).width(),
+                                                 plain.unit(1).spec(), machine.scalar_type());
+  for (const auto& [name, value] : plain.parameters().entries()) top.parameters()[name].copy_(value);
+  top.parameters()["label.bias"].copy_(machine.layer_parameters(label)[0]);
+  top.parameters()["label_hidden.weights"].copy_(machine.parameters()[edges.back().weights].t());
+  stack.back() = std::move(top);
+  return stack;
+}
+
 FeedForward unroll_encoder(const MachineStack& stack) { return assemble(upward(stack), std::nullopt); }
 
 FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, const Key& key) {
@@ -93,6 +118,35 @@ FeedForward unroll_classifier(const MachineStack& stack, std::int64_t classes, c
   }
   layers.push_back({{.inputs = top, .outputs = classes, .activation = Activation::softmax}, weights, bias});
   return assemble(layers, std::nullopt);
+}
+
+std::string posterior_complaint(const BoltzmannMachine& machine) {
+  if (machine.hidden().size() != 2)
+    return format("it has {} hidden layers, and a posterior is an input for machines with two",
+                  machine.hidden().size());
+  for (const std::size_t layer : machine.hidden())
+    if (machine.unit(layer).activation() != Activation::logistic)
+      return format("layer '{}' has units '{}', and must be binary", machine.layers()[layer].name,
+                    machine.unit(layer).spec());
+  try {
+    (void)stack_to_unroll(machine);
+  } catch (const Error& error) {
+    return error.marked();
+  }
+  return {};
+}
+
+FeedForward unroll_with_posterior(const BoltzmannMachine& machine, std::int64_t classes, const Key& key) {
+  const std::string complaint = posterior_complaint(machine);
+  require(complaint.empty(), "the machine's posterior cannot be an input: {}", complaint);
+  const FeedForward plain = unroll_classifier(stack_to_unroll(machine), classes, key);
+  std::vector<DenseLayer> layers = plain.layers();
+  layers[0].inputs += layers[1].outputs;
+  FeedForward net(std::move(layers), std::nullopt, plain.weights(0).scalar_type());
+  for (const auto& [name, value] : net.parameters().entries())
+    if (value.sizes() == plain.parameters()[name].sizes()) value.copy_(plain.parameters()[name]);
+  at::Tensor(net.weights(0)).copy_(at::cat({plain.weights(0), plain.weights(1).t()}));
+  return net;
 }
 
 FeedForward unroll_autoencoder(const BeliefNet& net) {

@@ -111,6 +111,46 @@ TEST_F(Nets, StartFromATrainedMachineAndGoOnBetter) {
   refuses({"finetune", "rbm", "--data", "bars_and_stripes", "--out", "x"}, {"columns"});
 }
 
+// Before its first update a net that takes the posterior of a deep machine has the machine's mean field in its hidden
+// layers; it classifies raw rows, and goes on after a stop to the same bytes.
+TEST_F(Nets, TakeThePosteriorOfADeepMachineBesideTheRow) {
+  succeed({"train", "--out", "dbm", "--model", "dbm", "--layers", "20,15", "--labels", "top", "--pretrain", "rbm",
+           "--updates", "1000"});
+  const Arguments tune = {"finetune", "dbm", "--posterior-input", "--updates", "500", "--log-every", "50"};
+  succeed(tune + Arguments{"--out", "net"});
+  for (const std::string layer : {"1", "2"}) {
+    std::vector<std::vector<float>> codes;
+    for (const auto& [model, name] : {std::pair{"net/start.safetensors", "layer"}, {"dbm", "hidden"}}) {
+      succeed({"encode", model, "--data", "digits:test", "--layer", name + layer, "--out", "code.npy"});
+      codes.push_back(read_npy(read_bytes(folder / "code.npy")).values);
+    }
+    ASSERT_EQ(codes[0].size(), codes[1].size());
+    float largest = 0;
+    for (std::size_t i = 0; i < codes[0].size(); ++i) largest = std::max(largest, std::abs(codes[0][i] - codes[1][i]));
+    EXPECT_LT(largest, 1e-3) << layer << ": the machine's own code stops when no mean moves by 1e-4";
+  }
+  const ordered_json result = json({"classify", "net"});
+  EXPECT_LT(result["error"], 0.15);
+  EXPECT_EQ(json({"models", "show", "net"})["layers"][0]["unit"], "64");
+
+  Process stopped = process(tune + Arguments{"--out", "stopped"});
+  stopped.on_error_line = [sent = false](pid_t child, const std::string& line) mutable {
+    if (sent || update_of(line).value_or(-1) < 50) return;
+    ::kill(child, SIGINT);
+    sent = true;
+  };
+  EXPECT_EQ(run(stopped).code, 130);
+  fs::rename(folder / "dbm", folder / "elsewhere");  // the run has what it needs
+  succeed({"resume", "stopped"});
+  EXPECT_TRUE(model_bytes("net") == model_bytes("stopped"));
+  fs::rename(folder / "elsewhere", folder / "dbm");
+  refuses(tune + Arguments{"--out", "x", "--binarize", "stochastic"}, {"--posterior-input", "stochastic"});
+  refuses({"train", "--model", "mlp", "--posterior-input", "--out", "x"}, {"--posterior-input", "--start"});
+  train_rbm("rbm");
+  refuses({"finetune", "rbm", "--posterior-input", "--out", "x"}, {"--posterior-input", "rbm", "two"});
+  refuses({"finetune", "rbm", "--to", "autoencoder", "--posterior-input", "--out", "x"}, {"posterior-input"});
+}
+
 // Layers learnt one by one are those the net begins with: every tensor has the mean and deviation it was left with.
 TEST_F(Nets, BeginWithLayersThatWereLearntOneByOne) {
   const auto parameters = [&](const std::string& model) {

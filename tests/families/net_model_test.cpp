@@ -2,7 +2,11 @@
 
 #include "harmonium/data/formats/safetensors.h"
 #include "harmonium/families/machine_file.h"
+#include "harmonium/families/net_model.h"
+#include "harmonium/families/posterior_inputs.h"
+#include "harmonium/kernels/random.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/models/unrolling.h"
 #include "tests/files/support.h"
 
 namespace harmonium {
@@ -41,6 +45,53 @@ TEST(NetFile, GivesBackWhatWasWritten) {
   precise.net = model.net.to(at::kDouble);
   write_net(folder / "precise.safetensors", precise);
   EXPECT_EQ(read_net(folder / "precise.safetensors").net.weights(0).scalar_type(), at::kFloat);
+}
+
+// 4 columns, hidden layers of 3 and 2, so the net takes 4 + 2 values.
+TrainedNet net_beside_machine() {
+  BoltzmannMachine machine = make_chain({"bernoulli:4", "bernoulli:3", "bernoulli:2"});
+  initialize(machine, Key(2), 1.0);
+  return {.net = unroll_with_posterior(machine, 2, Key(3)), .image = ImageShape{2, 2}, .posterior = machine};
+}
+
+TEST(NetFile, KeepsTheMachineWhosePosteriorTheNetTakes) {
+  const TemporaryFolder folder;
+  const TrainedNet model = net_beside_machine();
+  write_net(folder / "model.safetensors", model);
+  const TrainedNet read = read_net(folder / "model.safetensors");
+  EXPECT_EQ(read.image, model.image) << "the machine's inputs are no part of the picture";
+  ASSERT_TRUE(read.posterior.has_value());
+  const at::Tensor rows = uniform(Key(4), {7, 4}, at::kFloat);
+  EXPECT_EQ(read.input(rows).size(1), 6);
+  EXPECT_TRUE(at::equal(read.input(rows), model.input(rows)));
+  // As a model it takes rows of the data.
+  const NetModel classifier(read);
+  const Model& as_model = classifier;
+  EXPECT_EQ(as_model.visible().width(), 4);
+  const at::Tensor expected = model.net.forward(with_posterior(*model.posterior, rows));
+  EXPECT_TRUE(at::allclose(as_model.classifier()->log_probabilities(rows).exp(), expected.to(at::kDouble), 0, 1e-6));
+  // The same columns are made of data, whatever the pieces.
+  const RunData data{.train = {.name = "rows", .values = rows}, .valid = {}};
+  EXPECT_TRUE(at::equal(with_posterior(*model.posterior, data, at::kCPU).train.values, model.input(rows)));
+}
+
+TEST(NetFile, RefusesAMachineThatDoesNotFitTheNet) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "net.safetensors";
+  TrainedNet model = net_beside_machine();
+  model.posterior = make_chain({"bernoulli:4", "bernoulli:3", "bernoulli:3"});
+  write_net(path, model);
+  expect_error([&] { (void)read_net(path); }, {"net.safetensors", "takes 6", "7"});
+  model.posterior = make_rbm("bernoulli:4", "bernoulli:2");
+  write_net(path, model);
+  expect_error([&] { (void)read_net(path); }, {"net.safetensors", "1 hidden"});
+  TensorFile file = [&] {
+    write_net(path, net_beside_machine());
+    return read_safetensors(path);
+  }();
+  std::erase_if(file.tensors, [](const auto& each) { return each.first == "posterior/hidden1.bias"; });
+  write_safetensors(path, file);
+  expect_error([&] { (void)read_net(path); }, {"net.safetensors"});
 }
 
 TEST(NetFile, AndFilesOfMachinesAreToldApart) {

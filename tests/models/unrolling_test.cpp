@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harmonium/inference/mean_field.h"
 #include "tests/support/machines.h"
 
 namespace harmonium {
@@ -85,6 +86,41 @@ TEST(Unrolling, TakesTheLabelWeightsOfTheTopMachine) {
   EXPECT_TRUE(at::equal(net.weights(1), stack[0].parameters()["label_hidden.weights"].t()));
   EXPECT_TRUE(at::equal(net.bias(1), stack[0].parameters()["label.bias"]));
   EXPECT_FALSE(at::equal(unroll_classifier(stack, 2, Key(1)).bias(1), net.bias(1).narrow(0, 0, 2)));
+}
+
+// Where q solves q1 = σ(b1 + vᵀW1 + q2ᵀW2ᵀ) and q2 = σ(b2 + q1ᵀW2), a net on [v, q2] has q1 in its first layer and q2
+// in its second. On v alone it has neither. A label is not known, so its layer hears and says nothing.
+TEST(Unrolling, BeginsWithTheMeanFieldPosteriorOfADeepMachine) {
+  const std::vector<std::string> specs = {"bernoulli:6", "bernoulli:5", "bernoulli:4"};
+  for (const bool labelled : {false, true}) {
+    const BoltzmannMachine machine =
+        randomized(labelled ? make_labelled_chain(specs, 3, at::kDouble) : make_chain(specs, at::kDouble), 5);
+    const at::Tensor rows = uniform(Key(6), {9, 6}, at::kDouble);
+    std::vector<at::Tensor> observed = {rows};
+    if (labelled) observed.push_back(at::zeros({9, 3}, at::kDouble));
+    const MeanFieldOptions exact{.most_sweeps = 10'000, .tolerance = 1e-10};
+    const Posterior q = infer(machine, machine.observe(observed), exact);
+    ASSERT_TRUE(q.converged(exact));
+    const FeedForward net = unroll_with_posterior(machine, 3, Key(1));
+    ASSERT_EQ(net.inputs(), 6 + 4);
+    const std::vector<at::Tensor> values = net.activations(at::cat({rows, q.means.layers[2]}, 1));
+    support::expect_close(values[0], q.means.layers[1], 1e-8, "first hidden layer");
+    support::expect_close(values[1], q.means.layers[2], 1e-8, "second hidden layer");
+    const std::vector<at::Tensor> alone = unroll_encoder(stack_to_unroll(machine)).activations(rows);
+    EXPECT_GT((alone[0] - q.means.layers[1]).abs().max().item<double>(), 1e-3);
+    if (!labelled) continue;
+    EXPECT_TRUE(at::equal(net.weights(2), machine.parameters()["hidden2_label.weights"]));
+    EXPECT_TRUE(at::equal(net.bias(2), machine.parameters()["label.bias"]));
+  }
+}
+
+TEST(Unrolling, SaysWhosePosteriorIsNoInput) {
+  const auto complaint = [](const BoltzmannMachine& machine) {
+    return message_of([&] { (void)unroll_with_posterior(machine, 3, Key(1)); });
+  };
+  expect_mentions(complaint(make_rbm("bernoulli:4", "bernoulli:3")), {"1 hidden", "two"});
+  expect_mentions(complaint(make_chain({"bernoulli:4", "bernoulli:3", "bernoulli:3", "bernoulli:2"})), {"3 hidden"});
+  expect_mentions(complaint(make_chain({"bernoulli:4", "bernoulli:3", "softmax:2x3"})), {"hidden2", "softmax:2x3"});
 }
 
 TEST(Unrolling, SaysWhatIsNoStack) {
