@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harmonium/families/registry.h"
 #include "harmonium/families/resolve.h"
@@ -84,8 +85,13 @@ void begin_experiment(const ExperimentFile& file, const ReproduceOptions& option
 
 bool train_if_needed(ExperimentRun& run, std::size_t place, std::size_t count, const SessionOptions& common) {
   apply(common);  // threads, which smaller work may have limited
+  std::optional<RunData> data;
+  if (!run.begun_with.empty()) {
+    data = resolve(run.config);
+    check_config(run.config, *data);
+  }
   if (!is_trained(run.folder, run.config)) {
-    const RunResult result = train_with_bar(run.folder, run.config, resolve(run.config), common,
+    const RunResult result = train_with_bar(run.folder, run.config, data ? *data : resolve(run.config), common,
                                             format("training {}, run {} of {}:", run.name, place + 1, count));
     if (!result.finished) return false;
   }

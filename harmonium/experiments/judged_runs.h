@@ -2,6 +2,7 @@
 //
 //   test = "mnist:test"          minutes = 30              machine = "one H200"
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
+//                start = "NAME" of a run above: the run begins with that run's model
 //   [[expected]] run, at_most, source; not of --quick
 //   [quick]      minutes, machine and any option of a run, for --quick; it has the last word
 #pragma once
@@ -44,6 +45,7 @@ struct ExperimentRun {
   RunConfig config;    // resolved
   double seconds = 0;  // of training
   const ErrorBound* expected = nullptr;
+  std::string begun_with = {};  // the run it starts from, where there is one: resolved when that is trained
 
   // Whether `found` is what was expected; empty where nothing was.
   [[nodiscard]] std::string verdict_of(double found) const {
@@ -56,13 +58,19 @@ struct ExperimentRun {
 template <class Run>
 [[nodiscard]] std::vector<Run> prepare_runs(const JudgedRuns& experiment, const std::filesystem::path& out) {
   std::vector<Run> runs;
+  std::vector<std::string> names;
   for (const PlannedRun& planned : experiment.runs) {
     Run run;
     run.name = planned.name;
     run.folder = out / planned.name;
     run.config = planned.config;
     run.expected = experiment.bound_of(planned.name);
-    check_config(run.config, resolve(run.config));
+    if (begin_with_run_above(run.config, names, out)) {
+      run.begun_with = planned.config.start;
+    } else {
+      check_config(run.config, resolve(run.config));
+    }
+    names.push_back(run.name);
     runs.push_back(std::move(run));
   }
   return runs;

@@ -1,5 +1,6 @@
 // kind = "classification": models with labels, chosen by validation data (or none: after a number of updates that was
-// set in advance) and judged once by test data. judged_runs.h has the keys of its file; `at_most` is per cent.
+// set in advance) and judged once by test data. A run that knows no classes is trained for others to start from.
+// judged_runs.h has the keys of its file; `at_most` is per cent.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ JudgedRuns parse_classification(const ExperimentFile& file, bool quick) {
 struct ClassifiedRun : ExperimentRun {
   ClassificationResult test = {};
   std::optional<ClassificationResult> valid = {};  // by which it was chosen
+  bool judged = true;                              // false: it knows no classes, and others start from it
 
   [[nodiscard]] std::string verdict() const { return verdict_of(100 * test.error().value); }
   [[nodiscard]] std::string valid_error() const { return valid ? percent(valid->error()) : "none"; }
@@ -62,7 +64,9 @@ nlohmann::ordered_json error_rows(const std::vector<ClassifiedRun>& runs) {
 }
 
 // Objective of a classification RBM, or how the layers of a net were learnt.
-std::string how_taught(const RunConfig& config) {
+std::string how_taught(const ClassifiedRun& run) {
+  const RunConfig& config = run.config;
+  if (!run.begun_with.empty()) return format("{}, begun with {}", config.model, run.begun_with);
   if (find_family(config.model).has("objective")) return config.objective;
   return config.pretrain == "none" ? config.model : format("{}, pretrained: {}", config.model, config.pretrain);
 }
@@ -79,7 +83,7 @@ ReportContent classification_report(const ExperimentFile& file, const std::vecto
               .rows = {}};
   for (const ClassifiedRun& run : runs) {
     content.headline.emplace_back(run.name + ", test error", format("{:.2f} %", 100 * run.test.error().value));
-    table.rows.push_back({run.name, how_taught(run.config), run.layers(), percent(run.test.error()), run.valid_error(),
+    table.rows.push_back({run.name, how_taught(run), run.layers(), percent(run.test.error()), run.valid_error(),
                           run.verdict(), format("{:.0f} s", run.seconds)});
   }
   content.tables.push_back(std::move(table));
@@ -114,18 +118,23 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
   JudgedRuns experiment = parse_classification(file, options.quick);
   place_runs(experiment.runs, options.common);
   std::vector<ClassifiedRun> runs = prepare_runs<ClassifiedRun>(experiment, options.out);
-  for (const ClassifiedRun& run : runs)
-    require(find_family(run.config.model).knows_classes(run.config), "{}: run '{}' is a {}, which cannot classify",
-            file.source, run.name, run.config.model);
+  for (ClassifiedRun& run : runs) {
+    run.judged = find_family(run.config.model).knows_classes(run.config);
+    const bool needed = std::ranges::any_of(runs, [&](const auto& each) { return each.begun_with == run.name; });
+    require(run.judged || needed, "{}: run '{}' is a {}, which cannot classify, and no run starts from it", file.source,
+            run.name, run.config.model);
+  }
   begin_experiment(file, options, experiment.time);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ClassifiedRun& run = runs[i];
     if (!train_if_needed(run, i, runs.size(), options.common)) return stopped_experiment(options);
+    if (!run.judged) continue;
     if (run.config.keep == "best") run.valid = answer(run, run.config.valid, options.common);
     run.test = answer(run, experiment.test, options.common);
     if (interrupted()) return stopped_experiment(options);
   }
 
+  std::erase_if(runs, [](const ClassifiedRun& run) { return !run.judged; });
   const auto found = experiment_results(file, options, error_rows(runs), runs.front().config.seed);
   return publish_experiment(file, options, found, classification_report(file, runs), [&] {
     for (const ClassifiedRun& run : runs)

@@ -25,19 +25,28 @@ namespace fs = std::filesystem;
 struct Stage {
   std::string name;
   fs::path folder;
-  RunConfig config;  // resolved
+  RunConfig config;  // resolved, but for one that begins with the model of a run above
+  bool begins_above = false;
   bool trained = false;
   std::int64_t updates = 0;  // by the metrics
   double seconds = 0;
   std::int64_t models = 0;  // to judge
 };
 
-// Everything that can be wrong shows here, before the first update.
-Stage prepare_stage(const PlannedRun& run, const fs::path& out) {
-  Stage stage{.name = run.name, .folder = out / run.name, .config = run.config};
+// Everything that can be wrong shows here, before the first update; with a model of a run above, when that is trained.
+void check_stage(Stage& stage) {
   check_config(stage.config, resolve(stage.config));
   stage.models = static_cast<std::int64_t>(snapshot_updates(stage.config.snapshots, stage.config.updates).size());
   stage.trained = is_trained(stage.folder, stage.config);
+}
+
+Stage prepare_stage(const PlannedRun& run, const std::vector<std::string>& above, const fs::path& out) {
+  Stage stage{.name = run.name, .folder = out / run.name, .config = run.config};
+  stage.begins_above = begin_with_run_above(stage.config, above, out);
+  if (stage.begins_above)
+    stage.models = 1;  // at least
+  else
+    check_stage(stage);
   for (const MetricsRow& row : MetricsLog(RunFolder(stage.folder).metrics()).read()) {
     stage.updates = row.update;
     stage.seconds = row.seconds;
@@ -100,8 +109,9 @@ bool run_stages(std::vector<Stage>& stages, const TrainingExperiment& experiment
   for (const Stage& stage : stages) pace.trained(stage.updates, stage.seconds);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     Stage& stage = stages[i];
+    apply(common);  // threads, which smaller work may have limited
+    if (stage.begins_above) check_stage(stage);
     if (!stage.trained) {
-      apply(common);  // threads, which smaller work may have limited
       const RunData data = resolve(stage.config);
       const RunResult result = train_with_bar(stage.folder, stage.config, data, common,
                                               format("training {}, run {} of {}:", stage.name, i + 1, stages.size()));
@@ -149,7 +159,11 @@ std::optional<std::vector<ComparedRun>> train_and_judge(const ExperimentFile& fi
                                                         const ReproduceOptions& options) {
   for (const JudgingData& each : experiment.judging_data()) (void)open_dataset(each.spec, {.limit = each.limit});
   std::vector<Stage> stages;
-  for (const PlannedRun& run : experiment.runs) stages.push_back(prepare_stage(run, options.out));
+  std::vector<std::string> above;
+  for (const PlannedRun& run : experiment.runs) {
+    stages.push_back(prepare_stage(run, above, options.out));
+    above.push_back(run.name);
+  }
   if (!options.common.json) print_plan(file, experiment, stages, options);
   watch_interrupts();
   std::vector<std::vector<Evaluation>> answers;

@@ -63,6 +63,12 @@ PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig 
   return run;
 }
 
+bool begin_with_run_above(RunConfig& config, const std::vector<std::string>& above, const std::filesystem::path& out) {
+  if (std::ranges::find(above, config.start) == above.end()) return false;
+  config.start = (out / config.start).string();
+  return true;
+}
+
 void place_runs(std::vector<PlannedRun>& runs, const SessionOptions& common) {
   if (common.device == "cpu") return;  // what the file says, then
   for (PlannedRun& run : runs) {

@@ -4,10 +4,12 @@
 //   chains = 100                 betas = 10000             method = "auto"
 //   minutes = 20                 machine = "two cores"     (about how long it all takes, and where)
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
+//                start = "NAME" of a run above: the run begins with that run's model
 //   [[expected]] run, updates (0: the model that is kept), value, tolerance, source, data (else: test)
 //   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "harmonium/experiments/experiment_file.h"
@@ -34,6 +36,11 @@ struct TrainingExperiment {
 
 // One [[run]] of an experiment: its name, and `config` with what the table says otherwise.
 [[nodiscard]] PlannedRun planned_run(const ExperimentFile& file, toml::table table, RunConfig config);
+
+// Whether the run begins with the model of one that stands above it. Then `start` becomes the place of that model, and
+// the rest of the configuration can be resolved only when it is there.
+[[nodiscard]] bool begin_with_run_above(RunConfig& config, const std::vector<std::string>& above,
+                                        const std::filesystem::path& out);
 
 // Runs are trained where the command was told to compute.
 void place_runs(std::vector<PlannedRun>& runs, const SessionOptions& common);
