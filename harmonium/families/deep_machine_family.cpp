@@ -9,10 +9,12 @@
 #include "harmonium/families/inference_options.h"
 #include "harmonium/families/machine_model.h"
 #include "harmonium/families/machine_training.h"
+#include "harmonium/families/open_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/models/extended_chain.h"
 #include "harmonium/models/pretrained_chain.h"
 #include "harmonium/samplers/gibbs.h"
 
@@ -28,8 +30,31 @@ InferenceOptions deep_options(const RunConfig& config) {
   return given == nullptr ? InferenceOptions{} : *given;
 }
 
+bool begins_with_machine(const RunConfig& config) { return config.start != "none"; }
+
+// Why a deep machine with these options cannot begin with the model that lies at `where`; empty where it can.
+std::string start_complaint(const Model& source, const std::string& where, const std::vector<std::string>& chain) {
+  if (source.machine() == nullptr)
+    return format("{} is a {}; a dbm begins with an RBM or a deep Boltzmann machine", where, source.title());
+  const std::string complaint = extension_complaint(source.machine()->machine, chain);
+  return complaint.empty() ? "" : format("{} is a {}: {}", where, source.title(), complaint);
+}
+
+BoltzmannMachine extended_machine(const RunConfig& config) {
+  const std::unique_ptr<Model> source = open_model(config.start);
+  const std::string complaint = start_complaint(*source, config.start, chain_specs(config));
+  require(complaint.empty(), "@start with @layers {}: {}", config.layers, complaint);
+  return extend_chain(source->machine()->machine, chain_specs(config), Key(config.seed).fold_in(run_streams::initial),
+                      config.initial_weights);
+}
+
 void resolve_deep(RunConfig& config, RunData& data) {
   check_inference(deep_options(config));
+  require(!begins_with_machine(config) || config.pretrain == "none",
+          "@start and @pretrain {}: a dbm begins with a trained machine or with RBMs of its own, not with both",
+          config.pretrain);
+  require(!begins_with_machine(config) || config.scale != "standardize",
+          "@start with @scale standardize: the machine it begins with has learnt values in their own units");
   require(config.labels == "none" || config.labels == "top", "@labels {}: there are none and top", config.labels);
   require(config.layers != "none" && !config.layers.empty(),
           "@model dbm needs @layers: its hidden layers from the bottom up, such as 100,50");
@@ -44,7 +69,7 @@ void resolve_deep(RunConfig& config, RunData& data) {
   if (config.particles == 0) config.particles = std::max(config.batch, fewest_chains);
   const bool given_bias = config.rate_bias != 0, given_weights = config.rate_weights != 0;
   resolve_machine(config, data);
-  if (config.pretrain == "none") return;
+  if (config.pretrain == "none" && !begins_with_machine(config)) return;
   const Rates rates = joint_rates(config);
   if (!given_bias) config.rate_bias = rates.bias;
   if (!given_weights) config.rate_weights = rates.weights;
@@ -59,12 +84,15 @@ std::unique_ptr<Model> make_deep(const RunConfig& config, const RunData& data, c
       classes > 0 ? make_labelled_chain(chain_specs(config), classes) : make_chain(chain_specs(config)), config, data);
   // What `evaluate` anneals rows for: such machines are far above the mean-field bound.
   note_inference(model, deep_options(config));
+  // A label layer, if there is one, stays as it is.
+  const auto begin_with = [&](const BoltzmannMachine& chain) {
+    for (const auto& [name, value] : chain.parameters().entries()) model.machine.parameters()[name].copy_(value);
+  };
+  if (begins_with_machine(config)) begin_with(extended_machine(config));
   if (!stages.empty()) {
     std::vector<BoltzmannMachine> rbms;
     for (const auto& each : stages) rbms.push_back(each->machine()->machine);
-    // A label layer, if there is one, stays as it is.
-    const BoltzmannMachine chain = compose_chain(rbms);
-    for (const auto& [name, value] : chain.parameters().entries()) model.machine.parameters()[name].copy_(value);
+    begin_with(compose_chain(rbms));
   }
   auto result = std::make_unique<MachineModel>(std::move(model));
   if (!stages.empty()) result->chains = chains_of_pretrained(result->machine()->machine, config, data);
@@ -74,8 +102,9 @@ std::unique_ptr<Model> make_deep(const RunConfig& config, const RunData& data, c
 std::unique_ptr<Trainee> train_deep(const RunConfig& config, const RunData& data, const Model& start) {
   const TrainedMachine& machine = *start.machine();
   check_machine(machine.machine, config, data);
-  return train_machine(config, data, machine, dynamic_cast<const MachineModel&>(start).chains,
-                       data_inference(config, deep_options(config)));
+  const NamedTensors chains = begins_with_machine(config) ? chains_of_pretrained(machine.machine, config, data)
+                                                          : dynamic_cast<const MachineModel&>(start).chains;
+  return train_machine(config, data, machine, chains, data_inference(config, deep_options(config)));
 }
 
 std::optional<Stages> pretraining(const RunConfig& config, const RunData& data) {
@@ -94,6 +123,22 @@ ModelSize chain_size(const RunConfig& config) {
   std::vector<double> widths;
   for (const std::string& spec : chain_specs(config)) widths.push_back(static_cast<double>(make_unit(spec)->width()));
   return size_of_chain(widths);
+}
+
+// `finetune` adds a hidden layer as wide as the last one, unless layers say otherwise.
+void start_deeper(RunConfig& config, const Model& source, const RunConfig* run) {
+  if (source.machine() == nullptr) return;  // making it says what is wrong
+  const BoltzmannMachine& machine = source.machine()->machine;
+  config.visible = machine.unit(0).spec();
+  config.layers.clear();
+  for (std::size_t layer = 1; layer < machine.layers().size(); ++layer)
+    config.layers += machine.unit(layer).spec() + ",";
+  config.layers += machine.unit(machine.layers().size() - 1).spec();
+  config.initial_weights = 0.02;
+  if (run != nullptr) {
+    config.binarize = run->binarize;
+    config.shrink = run->shrink;
+  }
 }
 
 double products(const RunConfig& config) {
@@ -162,25 +207,42 @@ NamedTensors chains_of_pretrained(const BoltzmannMachine& machine, const RunConf
 }
 
 Family dbm_family() {
-  return {.name = "dbm",
-          .title = "Deep Boltzmann machine",
-          .help = "deep Boltzmann machine: hidden layers one above the other, see layers",
-          .example = "harmonium train --data digits --model dbm --layers 100,50",
-          .options = groups::joined({groups::common(),
-                                     groups::tracked(),
-                                     groups::contrastive(),
-                                     groups::metric(),
-                                     groups::sparsity(),
-                                     {"layers", "labels", "pretrain", "pretrain_updates", "patience"}}),
-          .own = OwnOptions(InferenceOptions{}),
-          .resolve = resolve_deep,
-          .make = make_deep,
-          .train = train_deep,
-          .read = read_machine_model,
-          .stages = pretraining,
-          .size = chain_size,
-          .products = products,
-          .labelled = has_label_layer};
+  return {
+      .name = "dbm",
+      .title = "Deep Boltzmann machine",
+      .help = "deep Boltzmann machine: hidden layers one above the other, see layers",
+      .example = "harmonium train --data digits --model dbm --layers 100,50",
+      .options = groups::joined({groups::common(),
+                                 groups::tracked(),
+                                 groups::contrastive(),
+                                 groups::metric(),
+                                 groups::sparsity(),
+                                 {"layers", "labels", "start", "pretrain", "pretrain_updates", "patience"}}),
+      .own = OwnOptions(InferenceOptions{}),
+      .resolve = resolve_deep,
+      .make = make_deep,
+      .train = train_deep,
+      .read = read_machine_model,
+      .stages = pretraining,
+      .size = chain_size,
+      .products = products,
+      .begin_from = BeginFrom{.to = "deeper",
+                              .help = "a deep Boltzmann machine: the layers of an RBM or of a deep machine, and new "
+                                      "ones above them (@layers names all of them; the usual one is as wide as the "
+                                      "last)",
+                              .complaint =
+                                  [](const Model& source, const std::string& where) {
+                                    if (source.machine() == nullptr) return start_complaint(source, where, {});
+                                    // Any further layer: which ones there shall be is not known yet.
+                                    std::vector<std::string> chain;
+                                    for (std::size_t i = 0; i < source.machine()->machine.layers().size(); ++i)
+                                      chain.push_back(source.machine()->machine.unit(i).spec());
+                                    chain.emplace_back("bernoulli:1");
+                                    return start_complaint(source, where, chain);
+                                  },
+                              .configure = start_deeper},
+      .keeps_start = begins_with_machine,
+      .labelled = has_label_layer};
 }
 
 }  // namespace harmonium

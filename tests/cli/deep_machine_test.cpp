@@ -53,5 +53,46 @@ TEST_F(DeepMachine, SaysWhichWaysOfInferenceThereAre) {
   refuses(small_run("c", {"--inference", "gibbs"}), {"--inference", "dbm"});
 }
 
+// The layers of an RBM below and new ones above. With new weights of zero nothing that is exact changes: log Z grows by
+// log 2 for each of the ten new units, and log p stays. Afterwards the run needs the RBM no more.
+TEST_F(DeepMachine, BeginsWithAnRbmAndGoesOnWithoutIt) {
+  succeed({"train", "--data", "digits", "--limit", "200", "--hidden", "12", "--updates", "200", "--out", "rbm"});
+  const auto deeper = [&](const std::string& out, const Arguments& more) {
+    return Arguments{"finetune",    "rbm", "--to",      "deeper", "--layers",           "12,10", "--batch",   "50",
+                     "--particles", "50",  "--updates", "60",     "--checkpoint-every", "10",    "--threads", "1",
+                     "--out",       out} +
+           more;
+  };
+  succeed(deeper("still", {"--initial-weights", "0"}));
+  const auto judged = [&](const std::string& model) {
+    return json({"evaluate", model, "--data", "digits:test", "--limit", "20", "--method", "exact"});
+  };
+  const ordered_json before = judged("rbm"), after = judged("still/start.safetensors");
+  EXPECT_NEAR(after["log_likelihood"]["value"].get<double>(), before["log_likelihood"]["value"].get<double>(), 1e-3);
+  EXPECT_NEAR(after["log_z"]["value"].get<double>(), before["log_z"]["value"].get<double>() + 10 * std::log(2), 1e-3);
+
+  succeed(deeper("whole", {"--inference", "gibbs"}));
+  Process stopped = process(deeper("stopped", {"--inference", "gibbs", "--log-every", "10"}));
+  stopped.on_error_line = [sent = false](pid_t child, const std::string& line) mutable {
+    if (sent || update_of(line).value_or(-1) < 20) return;
+    ::kill(child, SIGINT);
+    sent = true;
+  };
+  EXPECT_EQ(run(stopped).code, 130);
+  std::filesystem::rename(folder / "rbm", folder / "elsewhere");
+  succeed({"resume", "stopped"});
+  EXPECT_TRUE(model_bytes("whole") == model_bytes("stopped"));
+  std::filesystem::rename(folder / "elsewhere", folder / "rbm");
+
+  const Arguments train = {"train", "--data",    "digits", "--model", "dbm", "--start",
+                           "rbm",   "--updates", "5",      "--out",   "x"};
+  refuses(train + Arguments{"--layers", "13,10"}, {"--layers 13,10", "rbm", "bernoulli:12", "bernoulli:13"});
+  refuses(train + Arguments{"--layers", "12"}, {"1 hidden layers already"});
+  refuses(train + Arguments{"--layers", "12,10", "--pretrain", "rbm"}, {"--start", "--pretrain"});
+  succeed({"train", "--data", "digits", "--limit", "200", "--model", "mlp", "--layers", "5", "--updates", "5", "--out",
+           "net"});
+  refuses({"finetune", "net", "--to", "deeper", "--out", "x"}, {"net", "RBM or a deep Boltzmann machine"});
+}
+
 }  // namespace
 }  // namespace harmonium::testing
