@@ -1,10 +1,13 @@
 #include "harmonium/training/objectives/contrastive.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/inference/data_moments.h"
 #include "harmonium/inference/enumerated_posterior.h"
+#include "harmonium/kernels/rbm_chains.h"
 #include "harmonium/training/objectives/phase_statistics.h"
 
 namespace harmonium {
@@ -13,6 +16,12 @@ namespace {
 
 // Of an update's key, apart from those of negative phases.
 constexpr std::uint64_t posterior_stream = 0x9057, completion_stream = 0x66696C6C;
+
+// States of such machines are exact in TF32, and weights are rounded by less than what a batch is uncertain about.
+bool takes_rounded_weights(const BoltzmannMachine& machine) {
+  return device_precision() == Precision::fast &&
+         std::ranges::all_of(machine.layers(), [](const Layer& layer) { return layer.unit->indicator(); });
+}
 
 }  // namespace
 
@@ -71,6 +80,8 @@ Moments Contrastive::moments_of(const State& data, const Step& step) {
 }
 
 Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& step) {
+  std::optional<FastProducts> fast;
+  if (takes_rounded_weights(machine_)) fast.emplace(machine_.device());
   phase_->at_fraction(step.fraction);
   std::vector<at::Tensor> values = batch;
   for (at::Tensor& each : values) each = each.to(machine_.scalar_type());
