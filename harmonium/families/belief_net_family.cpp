@@ -52,7 +52,6 @@ void resolve_up_down(RunConfig& config) {
   if (config.pretrain != "none" && config.pretrain_updates == 0) config.pretrain_updates = config.updates;
   if (config.start != "none" && config.layers == "none")
     config.layers = layers_text(read_trained_stack(config.start).stack());
-  require(config.device == "cpu", "@device {}: belief nets are trained on by up–down on the CPU", config.device);
   require(config.sparsity_cost == 0, "@sparsity_cost {} is about one machine, and up–down trains all layers at once",
           config.sparsity_cost);
   // A belief net 784-200-200 of MNIST after 3000 updates: its bound rises from −98.4 to −96.2 (sgd, 0.05), −96.6 (0.2),

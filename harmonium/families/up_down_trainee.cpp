@@ -1,5 +1,6 @@
 #include "harmonium/families/up_down_trainee.h"
 
+#include "harmonium/core/device.h"
 #include "harmonium/families/belief_net_model.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/training/belief_net_monitor.h"
@@ -17,7 +18,7 @@ Training make_up_down(const RunConfig& config, const RunData& data, const Belief
                        .binarization = data.binarization,
                        .shrink = config.shrink,
                        .classes = count_label_classes(net)},
-                      key.fold_in(run_streams::batches));
+                      key.fold_in(run_streams::batches), net.top().device());
   auto top_phase = make_negative_phase(config.gradient, negative_phase_options(config));
   return make_training(
       net, std::move(batches), std::move(top_phase), config.optimizer, step_options(config),
@@ -27,7 +28,7 @@ Training make_up_down(const RunConfig& config, const RunData& data, const Belief
 class UpDownTrainee final : public Trainee {
  public:
   UpDownTrainee(const RunConfig& config, const RunData& data, TrainedStack start)
-      : Trainee(make_up_down(config, data, start.net())),
+      : Trainee(make_up_down(config, data, moved_to(start.net(), find_device(config.device)))),
         data_(data),
         valid_(config.valid),
         chooses_(config.keep == "best"),
@@ -37,7 +38,7 @@ class UpDownTrainee final : public Trainee {
   [[nodiscard]] std::map<std::string, double> measure() override {
     const BeliefNet averaged = averaged_belief_net(training_);
     std::map<std::string, double> metrics =
-        monitor_.measure(averaged, training_.objective_as<WakeSleep>().drawn().asleep);
+        monitor_.measure(moved_to(averaged, at::kCPU), training_.objective_as<WakeSleep>().drawn().asleep);
     if (chooses_) {
       metrics["classification_error"] = belief_net_error(averaged, data_.valid, data_.binarization);
       training_.observe_error(metrics["classification_error"]);
@@ -48,7 +49,7 @@ class UpDownTrainee final : public Trainee {
 
   [[nodiscard]] std::unique_ptr<Model> model(const Training::Kept& of) const override {
     TrainedStack trained = start_;
-    const BeliefNet net = with_parameters(belief_net_of(training_), of.parameters);
+    const BeliefNet net = moved_to(with_parameters(belief_net_of(training_), of.parameters), at::kCPU);
     for (std::size_t i = 0; i < net.down.size(); ++i) trained.machines[i].machine = net.down[i];
     trained.recognition = MachineStack(net.up.begin(), net.up.end() - 1);
     trained.notes["updates"] = std::to_string(of.update);

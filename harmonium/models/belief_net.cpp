@@ -126,6 +126,13 @@ MachineStack stack_of_chain(const BoltzmannMachine& chain) {
   return stack;
 }
 
+BeliefNet moved_to(const BeliefNet& net, at::Device device) {
+  BeliefNet result = net;
+  for (MachineStack* stack : {&result.down, &result.up})
+    for (BoltzmannMachine& machine : *stack) machine = machine.to(at::TensorOptions().device(device));
+  return result;
+}
+
 State state_with(const BoltzmannMachine& machine, std::size_t layer, const at::Tensor& values) {
   State state;
   for (std::size_t i = 0; i < machine.layers().size(); ++i)

@@ -53,6 +53,9 @@ void require_belief_net(const BeliefNet& net);
 // Those of all its machines, with the names that parameters_of() gives.
 [[nodiscard]] std::vector<ParameterGroup> groups_of(const BeliefNet& net);
 
+// A copy whose machines are on `device`.
+[[nodiscard]] BeliefNet moved_to(const BeliefNet& net, at::Device device);
+
 // A chain of layers (a deep Boltzmann machine, an RBM) as a stack: an RBM for every edge, with the weights of the edge
 // and the biases of its layers. The two are different models: a layer inside a chain hears both neighbours, on the way
 // up of a stack only the one below. Good to begin a net with. Fails where the layers are no chain from the data up.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harmonium/core/device.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/training/net_error.h"
 
@@ -12,7 +13,7 @@ double belief_net_error(const BeliefNet& net, const Dataset& data, Binarization 
   std::int64_t wrong = 0;
   for (std::int64_t first = 0; first < data.rows(); first += rows_at_once) {
     const Dataset piece = data.slice(first, std::min(first + rows_at_once, data.rows()));
-    const at::Tensor found = log_label_probabilities(net, shown_values(piece, binarization)).argmax(1);
+    const at::Tensor found = on_cpu(log_label_probabilities(net, shown_values(piece, binarization)).argmax(1));
     wrong += found.ne(piece.labels).sum().item<std::int64_t>();
   }
   return static_cast<double>(wrong) / static_cast<double>(data.rows());

@@ -1,6 +1,10 @@
 #include "harmonium/training/objectives/wake_sleep.h"
 
+#include <optional>
+
+#include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/rbm_chains.h"
 
 namespace harmonium {
 
@@ -20,6 +24,8 @@ void WakeSleep::begin(const BatchStream& batches, const Optimizer& optimizer, co
 }
 
 Moments WakeSleep::gradient(const std::vector<at::Tensor>& batch, const Step& step) {
+  std::optional<FastProducts> fast;
+  if (device_precision() == Precision::fast) fast.emplace(net_.top().device());
   top_phase_->at_fraction(step.fraction);
   WakeSleepGradient found =
       wake_sleep_gradient(net_, *top_phase_, batch[0], batch.size() > 1 ? batch[1] : at::Tensor(), step.key);
