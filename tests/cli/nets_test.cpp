@@ -186,6 +186,22 @@ TEST_F(Nets, BeginWithLayersThatWereLearntOneByOne) {
   EXPECT_EQ(json({"models", "show", "pairs"})["layers"][2]["unit"], "linear:4");
 }
 
+// A classifier's rate is not for losses that are sums over all pixels: on MNIST it left every unit saturated.
+TEST_F(Nets, LearnLayersAsAutoencodersAtRatesOfTheirOwn) {
+  const auto config_of = [&](const std::string& pretrain) {
+    succeed({"train", "--data",       "digits",   "--limit",     "50",  "--model",        "mlp",   "--layers",
+             "5,4",   "--activation", "logistic", "--optimizer", "sgd", "--rate-weights", "3",     "--momentum",
+             "0.5",   "--pretrain",   pretrain,   "--updates",   "2",   "--out",          pretrain});
+    return read_bytes(folder / pretrain / "pretraining/layer-2/config.toml");
+  };
+  const std::string pairs = config_of("autoencoder"), classes = config_of("supervised");
+  for (const std::string line :
+       {"optimizer = \"adam\"\n", "rate_weights = 0.001\n", "rate_bias = 0.001\n", "momentum = 0\n"})
+    EXPECT_NE(pairs.find(line), std::string::npos) << line << pairs;
+  for (const std::string line : {"optimizer = \"sgd\"\n", "rate_weights = 3\n", "momentum = 0.5\n"})
+    EXPECT_NE(classes.find(line), std::string::npos) << line << classes;
+}
+
 TEST_F(Nets, InterruptedWhileLayersAreLearntGoOnToTheSameBytes) {
   const auto command = [](const std::string& out) {
     return Arguments{"train",   "--out",      out,           "--data",    "digits",
