@@ -7,6 +7,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
+#include "harmonium/data/formats/text_table.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/class_samples.h"
 #include "harmonium/sessions/open_for_use.h"
@@ -36,16 +37,42 @@ std::string layer_names(const BoltzmannMachine& machine) {
   return names;
 }
 
-// "LAYER=CLASS" holds a one-hot layer at a class; "FILE.npy" holds visible units at the file's values, NaN leaving a
-// unit free.
+bool names_file(const std::string& clamp) { return clamp.find('=') == std::string::npos; }
+
+// Rows of visible values in an NPY file or a text table, NaN or an empty field where a unit is free.
+at::Tensor read_held_rows(const std::string& path, std::int64_t width) {
+  const std::string bytes = read_file(path);
+  require(
+      is_text(bytes) || bytes.starts_with("\x93NUMPY"),
+      "--clamp {}: neither an NPY file nor a text table; give visible values in one of these, NaN or an empty field "
+      "where a unit is free",
+      path);
+  const at::Tensor values = is_text(bytes) ? parse_text_table(bytes, path).values : parse_npy(bytes, path);
+  const at::Tensor rows = values.dim() == 1 ? values.unsqueeze(0) : values;
+  require(rows.dim() == 2 && rows.size(1) == width && rows.size(0) >= 1,
+          "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", path, width);
+  return rows.to(at::kFloat);
+}
+
+// Every row of a file is completed once where the user asks for no number.
+void follow_held_rows(SampleOptions& options, std::int64_t width) {
+  if (options.asked) return;
+  for (const std::string& text : options.clamp)
+    if (names_file(text))
+      if (const std::int64_t rows = read_held_rows(text, width).size(0); rows > 1)
+        options.asked = rows * std::max<std::int64_t>(options.plan.per_chain, 1);
+}
+
+// "LAYER=CLASS" holds a one-hot layer at a class; a file holds visible units at its values.
 void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUnits& known) {
-  if (const std::size_t equals = text.find('='); equals != std::string::npos) {
+  if (!names_file(text)) {
+    const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     const auto found = std::ranges::find(machine.layers(), name, &Layer::name);
     require(found != machine.layers().end(), "--clamp {}: the model has no layer '{}'; it has {}", text, name,
             layer_names(machine));
     require(found->unit->classes() > 0,
-            "--clamp {}: layer '{}' ({}) has no classes to choose from; a .npy file can hold visible units", text, name,
+            "--clamp {}: layer '{}' ({}) has no classes to choose from; a file can hold visible units", text, name,
             found->unit->spec());
     const auto layer = static_cast<std::size_t>(found - machine.layers().begin());
     const std::int64_t width = machine.unit(layer).width();
@@ -57,11 +84,7 @@ void add_known(const std::string& text, const BoltzmannMachine& machine, KnownUn
                        .to(machine.options());
     return;
   }
-  const at::Tensor values = parse_npy(read_file(text), text).to(machine.scalar_type());
-  const at::Tensor rows = values.dim() == 1 ? values.unsqueeze(0) : values;
-  require(rows.dim() == 2 && rows.size(1) == machine.unit(0).width(),
-          "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", text,
-          machine.unit(0).width());
+  const at::Tensor rows = read_held_rows(text, machine.unit(0).width()).to(machine.scalar_type());
   const std::string complaint = machine.unit(0).complaint(at::nan_to_num(rows));
   require(complaint.empty(), "--clamp {}: {}", text, complaint);
   known[0] = rows.to(machine.device());
@@ -94,7 +117,8 @@ KnownUnits known_units(const SampleOptions& options, const SamplerKind& kind, co
           "--clamp {}: units can be held with --sampler gibbs only, and this is {}", options.clamp.front(), kind.name);
   for (const std::string& text : options.clamp) add_known(text, machine, known);
   if (known[0].defined() && known[0].size(0) > 1)
-    require(known[0].size(0) == options.plan.chains, "--clamp: the file has {} rows, but {} are asked for (-n)",
+    require(known[0].size(0) == options.plan.chains,
+            "--clamp: the file has {} rows, but {} are asked for (-n); without -n there is one for each row",
             known[0].size(0),
             options.plan.chains == options.count ? format("{} samples", options.count)
                                                  : format("{} chains", options.plan.chains));
@@ -167,24 +191,22 @@ int sample_all_classes(const SampleOptions& options, const Model& model) {
   return 0;
 }
 
-// Values that --clamp FILE.npy holds, a row for every sample; undefined where no file is given.
+// Values that --clamp FILE holds, a row for every sample; undefined where no file is given.
 at::Tensor held_values(const std::vector<std::string>& clamp, const Model& model, std::int64_t count) {
-  if (clamp.size() != 1 || clamp.front().find('=') != std::string::npos) return {};
+  if (clamp.size() != 1 || !names_file(clamp.front())) return {};
   const std::string& path = clamp.front();
   require(model.generator()->completes(),
           "--clamp {}: this model ({}) cannot hold visible values; an orderless_nade or a Boltzmann machine can", path,
           model.title());
-  const at::Tensor values = parse_npy(read_file(path), path).to(at::kFloat);
-  const at::Tensor rows = values.dim() == 1 ? values.unsqueeze(0) : values;
   const std::int64_t width = model.visible().width();
-  require(rows.dim() == 2 && rows.size(1) == width && rows.size(0) >= 1,
-          "--clamp {}: needs rows of {} values (NaN where free), as many as there are visible units", path, width);
+  const at::Tensor rows = read_held_rows(path, width);
   const std::string complaint = model.visible().complaint(at::nan_to_num(rows));
   // A one-hot value that is free has no state at all.
   const bool free_states = model.visible().support() == Unit::Support::one_hot && rows.isnan().any().item<bool>();
   require(complaint.empty() || free_states, "--clamp {}: {}", path, complaint);
   require(rows.size(0) == 1 || rows.size(0) == count,
-          "--clamp {}: the file has {} rows, but {} samples are asked for (-n)", path, rows.size(0), count);
+          "--clamp {}: the file has {} rows, but {} samples are asked for (-n); without -n there is one for each row",
+          path, rows.size(0), count);
   return rows.expand({count, width}).contiguous();
 }
 
@@ -261,7 +283,10 @@ int sample(SampleOptions options) {
             "--clamp-label {}: give the number of a class, or all", options.clamp_label);
     options.clamp.push_back("label=" + options.clamp_label);
   }
-  if (opened->machine() == nullptr) return sample_generator(options, *opened);
+  if (opened->machine() == nullptr) {
+    if (opened->generator()->completes()) follow_held_rows(options, opened->visible().width());
+    return sample_generator(options, *opened);
+  }
   const TrainedMachine& model = *opened->machine();
   const BoltzmannMachine& machine = model.machine;
   if (options.plan.sampler.name == "wang_landau") {
@@ -278,6 +303,7 @@ int sample(SampleOptions options) {
   if (options.out.empty()) options.out = "samples.png";
   const SamplerKind& kind = find_sampler(options.plan.sampler.name);
   options.plan.sampler.name = kind.name;
+  if (kind.clamps) follow_held_rows(options, machine.unit(0).width());
   share_out(options, kind);
   if (!options.diagnose) options.plan.trace = 0;
   check(options.plan);
@@ -341,7 +367,7 @@ void add_sample(CLI::App& app) {
                   "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
                   "  harmonium sample runs/joint --clamp-label 3 --means --out threes.png\n"
                   "  harmonium sample runs/joint --clamp-label all --means --out classes.png  # a row for each class\n"
-                  "  harmonium sample runs/mnist --clamp halves.npy -n 16 --out filled.npy\n"
+                  "  harmonium sample runs/mnist --clamp halves.npy --out filled.npy\n"
                   "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
                   "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
                   "  harmonium sample runs/mnist --sampler pt --device cuda\n"
@@ -349,7 +375,8 @@ void add_sample(CLI::App& app) {
                   options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();
   command->add_option("--sampler", plan.sampler.name, sampler_help())->capture_default_str();
-  command->add_option("-n,--count", options->asked, "how many samples (default: 100, or 10 chains)");
+  command->add_option("-n,--count", options->asked,
+                      "how many samples (default: 100, or 10 chains; with --clamp FILE one for each row)");
   command->add_option("--sweeps", plan.sweeps, "steps before they are taken")->capture_default_str();
   command->add_option("--per-chain", plan.per_chain,
                       "states taken of each chain, one chain per row of the picture (default: 1; herding: all)");
@@ -375,10 +402,9 @@ void add_sample(CLI::App& app) {
   command->add_option("--fast-decay", plan.sampler.fast_decay, "rates_fpcd: what is left of them after a step")
       ->capture_default_str();
   command->add_option("--bin-width", options->bin_width, "wang_landau: nats of log f")->capture_default_str();
-  command->add_option(
-      "--clamp", options->clamp,
-      "gibbs, autoregressive models: hold units: LAYER=CLASS (label=3), or a .npy of visible values with "
-      "NaN where free");
+  command->add_option("--clamp", options->clamp,
+                      "gibbs, autoregressive models: hold units: LAYER=CLASS (label=3), or a .npy or .csv of visible "
+                      "values, NaN or empty where free");
   command->add_option("--clamp-label", options->clamp_label,
                       "gibbs, models with labels: N, short for --clamp label=N; all: -n samples shared out among all "
                       "classes (default: ten of each), a row of the picture for every class");

@@ -42,6 +42,19 @@ TEST_F(Sample, WritesAPngOfTheSamplesSideBySide) {
   EXPECT_TRUE(bytes.ends_with(std::string("IEND\xAE\x42\x60\x82")));
 }
 
+TEST_F(Sample, ShowsRealValuesBetweenTheEndsOfTheData) {
+  std::string text;
+  for (int row = 0; row < 40; ++row)
+    for (int column = 0; column < 4; ++column)
+      text += std::to_string(100 + (row * 7 + column * 3) % 11) + ".5" + (column == 3 ? "\n" : ",");
+  write_bytes(folder / "real.csv", text);
+  succeed({"train", "--data", "real.csv", "--visible", "gaussian", "--hidden", "2", "--updates", "3", "--rate-weights",
+           "1e-4", "--rate-bias", "1e-4", "--out", "real"});
+  for (const std::string seed : {"1", "2"})
+    succeed({"sample", "real", "-n", "4", "--sweeps", "5", "--seed", seed, "--out", seed + ".png"});
+  EXPECT_NE(read_bytes(folder / "1.png"), read_bytes(folder / "2.png")) << "all white where values are cut at 1";
+}
+
 TEST_F(Sample, WritesAnNpyOfBits) {
   const Array samples = drawn({"-n", "7"});
   EXPECT_EQ(samples.shape, (std::vector<std::size_t>{7, 64}));
@@ -101,6 +114,25 @@ TEST_F(Sample, HoldsOneRowOfKnownValuesForEverySample) {
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(samples.values[64 * i], 1);
 }
 
+TEST_F(Sample, CompletesEveryRowOfATextTableWithoutBeingToldHowMany) {
+  std::string text;
+  for (int row = 0; row < 3; ++row) {
+    text += row == 1 ? "0" : "1";
+    for (int column = 1; column < 64; ++column) text += column % 2 == 0 ? ",1" : column % 3 == 0 ? ",NaN" : ",";
+    text += "\n";
+  }
+  write_bytes(folder / "halves.csv", text);
+  const Array samples = drawn({"--clamp", "halves.csv"});
+  ASSERT_EQ(samples.shape, (std::vector<std::size_t>{3, 64}));
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(samples.values[64 * row], row == 1 ? 0 : 1);
+    for (std::size_t column = 2; column < 64; column += 2) EXPECT_EQ(samples.values[64 * row + column], 1);
+  }
+  EXPECT_EQ(drawn({"--clamp", "halves.csv", "-n", "6", "--per-chain", "2"}).shape.at(0), 6U);
+  EXPECT_EQ(drawn({"--clamp", "halves.csv", "--per-chain", "2"}).shape.at(0), 6U);
+  refuses({"sample", "run.npz", "--clamp", "halves.csv", "-n", "5"}, {"3 rows", "5 samples", "without -n"});
+}
+
 TEST_F(Sample, RefusesWhatItCannotWriteOrHold) {
   write_bytes(folder / "samples.png", "earlier");
   write_bytes(folder / "narrow.npy", npy({{1, 3}, {0, 1, 0}}));
@@ -108,6 +140,8 @@ TEST_F(Sample, RefusesWhatItCannotWriteOrHold) {
   write_bytes(folder / "gray.npy", npy({{1, 64}, std::vector<float>(64, 7)}));
   refuses({"sample", "run.npz", "--out", "x.jpg"}, {"--out x.jpg", ".png", ".npy"});
   refuses({"sample", "run.npz", "--clamp", "nosuch.npy"}, {"nosuch.npy"});
+  write_bytes(folder / "picture.png", "\x89PNG\r\n\x1a\n");
+  refuses({"sample", "run.npz", "--clamp", "picture.png"}, {"--clamp picture.png", "NPY", "text table"});
   refuses({"sample", "run.npz", "--clamp", "narrow.npy"}, {"narrow.npy", "64"});
   refuses({"sample", "run.npz", "--clamp", "two_rows.npy", "-n", "5"}, {"2 rows", "5"});
   refuses({"sample", "run.npz", "--clamp", "gray.npy"}, {"gray.npy", "7", "[0, 1]"});
