@@ -25,7 +25,7 @@ void with_field(const std::string& name, const std::string& where, Visitor&& vis
     known = true;
     visitor(field);
   });
-  require(known, "{}: no such option; `harmonium train --help` lists them (with _ for -)", where);
+  require(known, "{}: no such option; {}", where, options_advice(name));
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include "harmonium/families/snapshot_updates.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/kernels/rbm_chains.h"
+#include "harmonium/training/schedule.h"
 #include "harmonium/units/unit_types.h"
 
 namespace harmonium {
@@ -101,6 +102,7 @@ void check_numbers(const RunConfig& config) {
           "@generative_weight must be positive, not {}; without a generative part: @objective discriminative",
           config.generative_weight);
   require(config.keep == "last" || config.keep == "best", "@keep {}: there are last and best", config.keep);
+  (void)parse_schedule(config.schedule);
   (void)snapshot_updates(config.snapshots, config.updates);
   const std::vector<std::string> ways = {"none", "ais", "exact", "auto"};
   require(std::ranges::find(ways, config.track) != ways.end(), "@track {}: there are none, ais, exact and auto",

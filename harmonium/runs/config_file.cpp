@@ -2,6 +2,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_place.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/runs/toml_table.h"
 
@@ -24,6 +25,12 @@ std::string quote(const std::string& text) {
 }
 
 }  // namespace
+
+std::string options_advice(const std::string& name) {
+  for (const char* flag : {"threads", "out", "overwrite", "json"})
+    if (name == flag) return format("it belongs on the command line, --{}, and not into a file", name);
+  return "`harmonium train --help` lists them (with _ for -)";
+}
 
 void read_toml(const std::filesystem::path& path, RunConfig& config) {
   require(std::filesystem::is_regular_file(path), "there is no configuration file {}", path.string());
@@ -56,8 +63,10 @@ bool lists_all_options(const toml::table& table) {
 void assign_config(RunConfig& config, const toml::table& table, const std::string& source, TableOf scope) {
   if (const toml::node* model = table.get("model")) {
     std::string name;
-    assign_toml(name, *model, place_in(source, "model", *model));
-    if (name != config.model) config.own = find_family(name).own;
+    const std::string where = place_in(source, "model", *model);
+    assign_toml(name, *model, where);
+    const Family& family = naming(where, [&]() -> const Family& { return find_family(name); });
+    if (name != config.model) config.own = family.own;
     config.model = name;
   }
   const Family& family = find_family(config.model);
@@ -71,7 +80,7 @@ void assign_config(RunConfig& config, const toml::table& table, const std::strin
       if (lenient || family.has(name)) assign_toml(field, node, where);
     });
     const std::string having = families_with(std::string(key.str()));
-    require(known || !having.empty(), "{}: no such option; `harmonium train --help` lists them (with _ for -)", where);
+    require(known || !having.empty(), "{}: no such option; {}", where, options_advice(std::string(key.str())));
     require(lenient || family.has(std::string(key.str())), "{}: does not apply to model {}; it belongs to {}", where,
             config.model, having);
   }

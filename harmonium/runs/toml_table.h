@@ -18,6 +18,9 @@ namespace harmonium {
 // "recipe.toml, line 3, 'rate'".
 [[nodiscard]] std::string place_in(const std::string& source, std::string_view key, const toml::node& node);
 
+// What to do about a key that is no option of a run: some are flags of the command line.
+[[nodiscard]] std::string options_advice(const std::string& name);
+
 // Overwrites fields by the table's; unknown keys, wrong types and options of other families fail. A table that several
 // runs share may hold options of any of their families.
 enum class TableOf { one_run, several_runs };

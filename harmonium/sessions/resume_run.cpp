@@ -85,8 +85,10 @@ int resume_run(const ResumeOptions& options) {
   const RunConfig before = config;
   if (options.finish || options.updates) config = with_length(folder, config, options);
   const RunConfig written = config;
-  if (!options.device.empty()) config.device = options.device;
-  (void)find_device(config.device);  // before data are read
+  if (options.device.empty())
+    naming(folder.config().string(), [&] { (void)find_device(config.device); });  // before data are read
+  else
+    (void)find_device(config.device = options.device);
   const RunData data = naming(folder.config().string(), [&] { return resolve(config); });
   if (written.updates != before.updates) {
     // In this order: a run without its model is unfinished whatever its length, and goes on from its checkpoint.

@@ -112,7 +112,30 @@ TEST_F(BadRecipe, IsRefusedWithFileAndLine) {
   refused("momentum = true\n", {"bad.toml, line 1", "'momentum'", "number"});
   refused("data = \"digits\"\nhidden = = 3\n", {"bad.toml, line 2"});
   refused("data = \"digits\"\n[training]\nbatch = 3\n", {"bad.toml, line 2", "'training'"});
+  refused("model = \"rbx\"\n", {"bad.toml, line 1, 'model'", "'rbx'", "classification_rbm"});
   refuses({"train", "nosuch.toml"}, {"nosuch.toml"});
+}
+
+TEST_F(BadRecipe, WithAFlagOfTheCommandLineSaysWhereItBelongs) {
+  refused("data = \"digits\"\nthreads = 1\n", {"bad.toml, line 2, 'threads'", "command line", "--threads"});
+  write_bytes(folder / "search.toml",
+              "data = \"digits\"\nthreads = 1\n[search]\nruns = 2\n[search.ranges]\nrate_weights = [0.1, 0.2]\n");
+  refuses({"search", "search.toml"}, {"search.toml, line 2, 'threads'", "command line", "--threads"});
+}
+
+TEST_F(BadRecipe, OfARunIsNamedWhateverIsWrongInIt) {
+  succeed(small_run("run", {"--updates", "2"}));
+  const std::string config = read_bytes(folder / "run/config.toml");
+  for (const std::string line :
+       {"batch = -3", "hidden = \"rernoulli:4\"", "model = \"rbx\"", "schedule = \"x\"", "device = \"tpu\""}) {
+    const std::string key = "\n" + line.substr(0, line.find('=') + 1);
+    std::string changed = "\n" + config;
+    const std::size_t begin = changed.find(key) + 1;
+    ASSERT_NE(begin, 0U) << key;
+    changed.replace(begin, changed.find('\n', begin) - begin, line);
+    write_bytes(folder / "run/config.toml", changed);
+    refuses({"resume", "run"}, {"run/config.toml"});
+  }
 }
 
 using BadFolder = Tool;
