@@ -11,7 +11,7 @@ void declare_reading(CLI::App& command, Reading& reading) {
       "name, or the name of an array; auto: as in training");
   add("--scale", reading.scale,
       "what values are divided by: a number, max, none; auto: as in training, or 255 where they look like gray values");
-  add("--shape", reading.shape, "pictures: HEIGHTxWIDTH, such as 28x20; auto: by the array, or squares");
+  add("--shape", reading.shape, "pictures: HEIGHTxWIDTH, such as 28x20, or none; auto: by the array, or squares");
   command
       .add_flag_function(
           "--transpose", [&reading](std::int64_t times) { reading.transpose = times > 0 ? "yes" : "no"; },

@@ -14,7 +14,7 @@ struct Reading {
   // its model takes values as they are), max (the largest of the file); auto: 255 where they look like gray values
   // (formats/make_dataset.h).
   std::string scale = "auto";
-  std::string shape = "auto";  // pictures: 28x20 (height × width); auto: by the array, or squares
+  std::string shape = "auto";  // pictures: 28x20 (height × width), none; auto: by the array, or squares
   // yes: a case is a column of the table, or the last axis of a stack of pictures; auto: as in training, else no.
   std::string transpose = "auto";
   std::string first_label = "auto";  // 0 or 1: the number of the first class; auto: 1 where the least label is 1

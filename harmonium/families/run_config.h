@@ -118,7 +118,8 @@ struct RunConfig {
             "what values of a file are divided by: a number, max, none; auto: 255 where they look like gray values; "
             "standardize (gaussian units): training sees columns with mean 0 and deviation 1, and the model is one of "
             "the values themselves");
-    visitor("shape", self.shape, "pictures of a file: HEIGHTxWIDTH, such as 28x20; auto: by the array, or squares");
+    visitor("shape", self.shape,
+            "pictures of a file: HEIGHTxWIDTH, such as 28x20, or none; auto: by the array, or squares");
     visitor("transpose", self.transpose, "a case is a column of the file, not a row");
     visitor("first_label", self.first_label,
             "number of the first class in a file: 0, 1; auto: 1 if the least label is 1");

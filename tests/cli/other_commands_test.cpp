@@ -52,6 +52,9 @@ TEST_F(Commands, ListDataSetsByNameWithTheirState) {
   EXPECT_EQ(by_name.at("digits")["parts"][0]["rows"], 1297);
   EXPECT_EQ(by_name.at("mnist")["available"], false);
   EXPECT_NE(by_name.at("mnist")["location"].get<std::string>().find("harmonium data fetch mnist"), std::string::npos);
+  EXPECT_NE(by_name.at("binarized_mnist")["location"].get<std::string>().find("nowhere/binarized_mnist"),
+            std::string::npos)
+      << "one of the folders that it may be put into";
   const Outcome text = succeed({"data", "list"});
   for (const auto& [name, set] : by_name) EXPECT_NE(text.out.find(name), std::string::npos) << name;
 }

@@ -130,6 +130,18 @@ TEST(MakeDataset, KnowsPicturesByThreeDimensionsOrASquareWidth) {
   EXPECT_EQ(make_dataset(at::zeros({5, 3, 2}), "f").columns(), 6);
 }
 
+TEST(MakeDataset, SaysThatASquareIsAGuessAndForgetsItWhereToldSo) {
+  const auto survey = [](const std::string& shape) {
+    return make_dataset(at::zeros({5, 16}, at::kByte), "f", {.shape = shape});
+  };
+  EXPECT_NE(survey("auto").remarks.at(0).find("pictures of 4 × 4 are a guess from 16 columns"), std::string::npos);
+  EXPECT_TRUE(survey("2x8").remarks.empty());
+  EXPECT_TRUE(survey("none").remarks.empty());
+  EXPECT_FALSE(survey("none").image.has_value());
+  EXPECT_FALSE(make_dataset(at::zeros({5, 4, 4}, at::kByte), "f", {.shape = "none"}).image.has_value());
+  EXPECT_TRUE(make_dataset(at::zeros({5, 4, 4}, at::kByte), "f").remarks.empty()) << "the array itself has the shape";
+}
+
 TEST(MakeDataset, RejectsValuesThatAreNotFiniteNamingRowAndColumn) {
   for (const double bad : {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), 1e300}) {
     const at::Tensor array = at::tensor({0.0, 1.0, 2.0, bad, 4.0, 5.0}).view({2, 3});

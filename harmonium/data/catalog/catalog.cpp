@@ -207,7 +207,7 @@ std::vector<CatalogEntry> list_datasets() {
                        .columns = set.columns,
                        .parts = std::move(parts),
                        .available = folder.has_value(),
-                       .location = folder ? folder->string() : set.how_to_get});
+                       .location = folder ? folder->string() : how_to_get(set)});
   }
   for (CatalogEntry& entry : derived_sets()) entries.push_back(std::move(entry));
   return entries;

@@ -85,6 +85,7 @@ Dataset read_files(const fs::path& folder, const FilePart& part) {
   options.array = part.array;
   options.reading.first_label = "0";  // as they were always counted
   Dataset data = read_dataset(values, options);
+  std::erase_if(data.remarks, [](const std::string& each) { return each.starts_with("pictures of"); });  // known, then
   if (!part.label_array.empty()) {
     options.array = part.label_array;
     data.labels = labels_of_indicators(read_dataset(values, options));
@@ -159,6 +160,14 @@ std::optional<fs::path> find_files(const std::string& name, const std::vector<Fi
     });
   });
   return found == folders.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string how_to_get(const FileSet& set) {
+  if (!set.how_to_get.ends_with("folders")) return set.how_to_get;
+  std::string folders;
+  for (const fs::path& folder : candidate_folders(set.name))
+    folders += (folders.empty() ? ": " : ", ") + folder.string();
+  return set.how_to_get + (folders.empty() ? ": set HARMONIUM_DATA to one that holds " + set.name + "/" : folders);
 }
 
 Dataset open_file_set(const FileSet& set, const FilePart& part) {

@@ -49,6 +49,9 @@ struct FileSet {
 [[nodiscard]] std::optional<std::filesystem::path> find_files(const std::string& name,
                                                               const std::vector<FilePart>& parts);
 
+// How to get a set that is not there, with the folders to put it in.
+[[nodiscard]] std::string how_to_get(const FileSet& set);
+
 // Throws Error saying where it looked and how to get the data when they are not there.
 [[nodiscard]] Dataset open_file_set(const FileSet& set, const FilePart& part);
 

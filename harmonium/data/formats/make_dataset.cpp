@@ -23,16 +23,17 @@ bool is_digits(std::string_view text) {
 
 // "28x20" or "28x20x1".
 std::optional<ImageShape> parse_image_shape(const std::string& text, std::int64_t columns, const std::string& where) {
-  if (text == "auto") return std::nullopt;
+  if (text == "auto" || text == "none") return std::nullopt;
   std::vector<std::int64_t> sizes;
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t end = std::min(text.find('x', start), text.size());
     const std::string part = text.substr(start, end - start);
-    require(is_digits(part), "@shape {}: give height and width of a picture, such as 28x20", text);
+    require(is_digits(part), "@shape {}: give height and width of a picture, such as 28x20, or none", text);
     sizes.push_back(std::stoll(part));
     start = end + 1;
   }
-  require(sizes.size() == 2 || sizes.size() == 3, "@shape {}: give height and width of a picture, such as 28x20", text);
+  require(sizes.size() == 2 || sizes.size() == 3,
+          "@shape {}: give height and width of a picture, such as 28x20, or none", text);
   require(sizes.size() == 2 || sizes[2] == 1,
           "@shape {}: pictures of {} colours are not drawn; make them gray, or give {}x{} to see the colours side by "
           "side",
@@ -115,9 +116,15 @@ Dataset make_dataset(const at::Tensor& given, const std::string& where, const Re
   }
   data.image = parse_image_shape(reading.shape, table.size(1), where);
   const bool pictures = array.dim() == 3 || data.image;
-  if (!data.image && array.dim() == 3 && table.size(1) == array.size(1) * array.size(2))
+  if (reading.shape != "none" && !data.image && array.dim() == 3 && table.size(1) == array.size(1) * array.size(2))
     data.image = ImageShape{array.size(1), array.size(2)};
-  if (!data.image && array.dim() == 2) data.image = guess_square_image(table.size(1));
+  if (reading.shape == "auto" && array.dim() == 2) {
+    data.image = guess_square_image(table.size(1));
+    if (data.image)
+      data.remarks.push_back(
+          format("pictures of {} × {} are a guess from {} columns; @shape decides (none: no pictures)",
+                 data.image->height, data.image->width, table.size(1)));
+  }
   if (reading.transpose == "yes") data.remarks.push_back(format("transposed: {} cases", table.size(0)));
 
   const bool bytes = table.scalar_type() == at::kByte || table.scalar_type() == at::kBool;

@@ -143,6 +143,14 @@ TEST_F(Catalog, ListsWhereASetIsOrHowToGetIt) {
   EXPECT_EQ(mnist().location, (root / "data/mnist").string());
 }
 
+TEST_F(Catalog, ListsTheFoldersIntoWhichFilesAreToBePut) {
+  for (const CatalogEntry& entry : list_datasets()) {
+    if (entry.location.find("folders") == std::string::npos) continue;
+    expect_contains(entry.location, (root / "data" / entry.name).string());
+    expect_contains(entry.location, (root / "cache/harmonium/data" / entry.name).string());
+  }
+}
+
 TEST_F(Catalog, RefusesImagesOfAnotherSizeAndLabelsOfAnotherNumber) {
   write_mnist("data/mnist");
   write("data/mnist/train-images-idx3-ubyte", idx_images(12, 20));
