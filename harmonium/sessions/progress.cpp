@@ -32,9 +32,10 @@ std::string bar(double fraction, int cells) {
 }
 
 std::string rate_text(double rate) {
-  return rate >= 100 ? fmt::format("{:.0f}/s", rate)
-         : rate >= 1 ? fmt::format("{:.1f}/s", rate)
-                     : fmt::format("{:.2f}/s", rate);
+  return rate <= 0     ? "?/s"
+         : rate >= 100 ? fmt::format("{:.0f}/s", rate)
+         : rate >= 1   ? fmt::format("{:.1f}/s", rate)
+                       : fmt::format("{:.2f}/s", rate);
 }
 
 }  // namespace
@@ -59,11 +60,16 @@ void ProgressBar::say(const std::string& sentence) {
 void ProgressBar::show(std::int64_t done, std::int64_t total, double rate, const std::string& detail) {
   if (silent_ || total <= 0) return;
   const Clock::time_point now = Clock::now();
-  if (first_done_ < 0) first_done_ = done - 1;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  if (first_done_ < 0) {  // what was done before, and when, nobody has said
+    first_done_ = done;
+    first_shown_ = now;
+  }
+  const double elapsed = std::chrono::duration<double>(now - first_shown_).count();
   if (rate <= 0 && elapsed > 0) rate = static_cast<double>(done - first_done_) / elapsed;
   const double fraction = static_cast<double>(done) / static_cast<double>(total);
-  const std::string left = rate > 0 ? duration(static_cast<double>(total - done) / rate) : "?";
+  const std::string left = done == total ? duration(0)
+                           : rate > 0    ? duration(static_cast<double>(total - done) / rate)
+                                         : "?";
 
   if (!terminal_) {
     const std::int64_t part = done * line_parts / total;

@@ -27,7 +27,7 @@ class ProgressBar {
 
   std::string label_;
   bool silent_, terminal_, drawn_ = false;
-  Clock::time_point start_ = Clock::now(), last_draw_;
+  Clock::time_point first_shown_, last_draw_;
   std::int64_t first_done_ = -1, last_line_part_ = -1;
 };
 

@@ -97,6 +97,17 @@ TEST_F(Evaluate, ShowsABracketAndNoIntervalWhereTheNumberIsNotTrusted) {
   EXPECT_NE(read_bytes(folder / "all.html").find("not trusted: from "), std::string::npos);
 }
 
+TEST_F(Evaluate, TellsStatesPerSecondWhereItEnumeratesThem) {
+  write_bytes(folder / "wide.npz", npz({{"W", {{20, 16}, std::vector<float>(320, 0)}},
+                                        {"visible_bias", {{20}, std::vector<float>(20, 0)}},
+                                        {"hidden_bias", {{16}, std::vector<float>(16, 0)}}}));
+  const std::string err = succeed({"evaluate", "wide.npz", "--method", "exact"}).err, last = "65536/65536  ";
+  const std::size_t at = err.find(last);
+  ASSERT_NE(at, std::string::npos) << err;
+  const std::string rate = err.substr(at + last.size(), err.find("/s", at) - at - last.size());
+  EXPECT_TRUE(rate == "?" || std::stod(rate) > 100) << "that would be eleven minutes: " << err;
+}
+
 TEST_F(Evaluate, FindsTheExactAnswerInsideTheIntervalOfAis) {
   // 95 % intervals at a fixed seed: a change of the random streams makes this fail once in twenty times.
   train();
