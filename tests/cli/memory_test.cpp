@@ -53,6 +53,18 @@ TEST_F(Memory, ThatRunsOutOnTheWayIsNoBugAndNoAbort) {
   EXPECT_EQ(outcome.err.find("internal error"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Memory, ThatAFileDoesNotFitIntoIsAnErrorAndNotAShorterFile) {
+#if defined(HARMONIUM_SANITIZED)
+  GTEST_SKIP() << "sanitizers need all addresses";
+#endif
+  write_bytes(folder / "long.csv", "0,1\n1,0\n");
+  fs::resize_file(folder / "long.csv", std::uintmax_t{8} << 30);  // of which the disk holds one block
+  const Outcome outcome = with_space({"data", "info", "long.csv"}, rlim_t{4} << 30);
+  EXPECT_EQ(outcome.code, 1) << outcome.out;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("not enough memory"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Memory, IsEstimatedWithinAFactorOfTwo) {
 #if defined(HARMONIUM_SANITIZED)
   GTEST_SKIP() << "sanitizers take memory of their own";

@@ -31,6 +31,12 @@ TEST_F(Train, LogsMetricsFromTheStartToTheLastUpdate) {
   EXPECT_EQ(updates, (std::vector<int>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 58}));
 }
 
+TEST_F(Train, MeasuresAShortRunSeldom) {
+  succeed({"train", "--data", "digits", "--limit", "200", "--hidden", "8", "--updates", "300", "--keep", "last",
+           "--out", "run"});
+  EXPECT_EQ(metrics_without_seconds(folder / "run").size(), 11U) << "a line costs as much as several updates";
+}
+
 TEST_F(Train, SaysWhereUpperLayersSayNothing) {
   const Arguments deep = {"--model", "dbm", "--layers", "8,6"};
   const std::string warning = "% of the units above the first hidden layer are active";

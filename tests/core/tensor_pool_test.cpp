@@ -3,7 +3,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -46,6 +49,28 @@ TEST_F(TensorPoolTest, GivesBackWhatLiesIdle) {
   trim_tensor_pool();
   EXPECT_EQ(tensor_pool_counts().bytes_idle, 0);
   EXPECT_TRUE(kept.eq(3).all().item<bool>());
+}
+
+// Gives many blocks back where not a byte more is to be had: the list of idle blocks cannot grow.
+[[noreturn]] void give_back_without_memory() {
+  std::vector<c10::DataPtr> blocks;
+  constexpr std::size_t count = 300'000, size = 64;
+  blocks.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) blocks.push_back(c10::GetCPUAllocator()->allocate(size));
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit now{pages * 4096, pages * 4096};
+  if (::setrlimit(RLIMIT_AS, &now) != 0) ::_exit(2);
+  blocks.clear();
+  const TensorPoolCounts counts = tensor_pool_counts();
+  ::_exit(counts.bytes_idle < static_cast<std::int64_t>(count * size) ? 0 : 3);  // some went to the system instead
+}
+
+using TensorPoolDeathTest = TensorPoolTest;
+
+TEST_F(TensorPoolDeathTest, GivesBlocksToTheSystemWhereItCannotKeepThem) {
+  trim_tensor_pool();
+  EXPECT_EXIT(give_back_without_memory(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(TensorPoolTest, HandsOutWholeAlignedBlocksOfAnySize) {
