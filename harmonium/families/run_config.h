@@ -199,7 +199,7 @@ struct RunConfig {
             "where to compute: cpu, cuda (what enumerates states or moves one unit at a time stays on the CPU)");
     visitor(
         "precision", self.precision,
-        "with @device cuda: fast (weights rounded to fp16 in products of binary states, where there are kernels for it), exact (fp32 throughout)");
+        "with @device cuda: fast (weights rounded to fp16 or TF32 in products of an update), exact (fp32 throughout)");
     self.own.visit([&](const OptionRef& option) {
       std::visit(
           [&](auto* field) {
