@@ -8,6 +8,7 @@
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/distributions/categorical.h"
 #include "harmonium/distributions/gaussian.h"
+#include "harmonium/distributions/mixture.h"
 
 namespace harmonium {
 
@@ -51,25 +52,39 @@ std::int64_t columns_of(const std::string& text, const std::string& spec) {
   return *columns;
 }
 
+// What stands after a colon in `arguments`, else `usual`.
+double floor_of(const std::string& arguments, const std::string& spec, double usual) {
+  const std::size_t colon = arguments.find(':');
+  if (colon == std::string::npos) return usual;
+  const std::string text = arguments.substr(colon + 1);
+  const std::optional<double> found = parsed_number<double>(text);
+  require(found.has_value() && *found > 0, "distribution '{}': '{}' is not a positive floor of the standard deviation",
+          spec, text);
+  return *found;
+}
+
 std::shared_ptr<const Distribution> gaussian_of(const std::string& arguments, const std::string& spec,
                                                 GaussianDistribution::Deviation deviation) {
-  const std::size_t colon = arguments.find(':');
-  const std::int64_t width = columns_of(arguments.substr(0, colon), spec);
-  double floor = 0;
-  if (colon != std::string::npos) {
-    const std::string text = arguments.substr(colon + 1);
-    const std::optional<double> found = parsed_number<double>(text);
-    require(found.has_value() && *found > 0,
-            "distribution '{}': '{}' is not a positive floor of the standard deviation", spec, text);
-    floor = *found;
-  }
-  return std::make_shared<GaussianDistribution>(width, deviation, floor);
+  return std::make_shared<GaussianDistribution>(columns_of(arguments.substr(0, arguments.find(':')), spec), deviation,
+                                                floor_of(arguments, spec, 0));
+}
+
+std::shared_ptr<const Distribution> mixture_of(const std::string& arguments, const std::string& spec,
+                                               MixtureDistribution::Kernel kernel) {
+  const std::string shape = arguments.substr(0, arguments.find(':'));
+  const std::size_t cross = shape.find('x');
+  require(cross != std::string::npos, "distribution '{}': write NxC after its name, N values of C components each",
+          spec);
+  return std::make_shared<MixtureDistribution>(columns_of(shape.substr(0, cross), spec),
+                                               columns_of(shape.substr(cross + 1), spec), kernel,
+                                               floor_of(arguments, spec, MixtureDistribution::usual_floor));
 }
 
 }  // namespace
 
 const std::vector<DistributionType>& distribution_types() {
   using Deviation = GaussianDistribution::Deviation;
+  using Kernel = MixtureDistribution::Kernel;
   static const std::vector<DistributionType> types = {
       {.name = "bernoulli",
        .form = "bernoulli:N",
@@ -99,6 +114,16 @@ const std::vector<DistributionType>& distribution_types() {
        .help = "N real values, a net gives the means; one learned standard deviation, at least FLOOR, serves all",
        .make = [](const std::string& arguments,
                   const std::string& spec) { return gaussian_of(arguments, spec, Deviation::shared); }},
+      {.name = "gaussian_mixture",
+       .form = "gaussian_mixture:NxC[:FLOOR]",
+       .help = "N real values, each a mixture of C Gaussians; a net gives weights, means and standard deviations",
+       .make = [](const std::string& arguments,
+                  const std::string& spec) { return mixture_of(arguments, spec, Kernel::gaussian); }},
+      {.name = "laplace_mixture",
+       .form = "laplace_mixture:NxC[:FLOOR]",
+       .help = "the same of Laplace distributions, which have a peak and longer tails",
+       .make = [](const std::string& arguments,
+                  const std::string& spec) { return mixture_of(arguments, spec, Kernel::laplace); }},
   };
   return types;
 }

@@ -82,7 +82,8 @@ TEST(GaussianDistribution, IntegratesToOneAndIsTheDensityByDefinition) {
 }
 
 TEST(Distributions, AddUpColumnsInDoublePrecisionAndBroadcast) {
-  for (const auto& type : {"bernoulli:3", "gaussian:3", "gaussian:3:0.1", "shared_gaussian:3:0.1"}) {
+  for (const auto& type :
+       {"bernoulli:3", "gaussian:3", "gaussian:3:0.1", "shared_gaussian:3:0.1", "gaussian_mixture:3x2"}) {
     SCOPED_TRACE(type);
     const auto distribution = make_distribution(type);
     const at::Tensor value = at::ones({4, 1, 3}), raw = normal(Key(3), {4, 6, distribution->raw_width()});
@@ -119,6 +120,8 @@ TEST(Distributions, SayWhichVariableAColumnBelongsTo) {
   EXPECT_EQ(make_distribution("categorical:2x3")->value_variables(), (Columns{0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(make_distribution("categorical:2x3")->of_one_variable()->spec(), "categorical:1x3");
   EXPECT_EQ(make_distribution("bernoulli:4")->variables(), 4);
+  EXPECT_EQ(make_distribution("gaussian_mixture:2x1")->raw_variables(), (Columns{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(make_distribution("laplace_mixture:2x4:0.1")->of_one_variable()->spec(), "laplace_mixture:1x4:0.1");
 }
 
 // ---- draws
@@ -154,7 +157,8 @@ TEST(GaussianDistribution, DrawsItsOwnLaw) {
 }
 
 TEST(Distributions, AreFunctionsOfTheirKey) {
-  for (const auto& type : {"bernoulli:3", "gaussian:3", "shared_gaussian:3:0.1"}) {
+  for (const auto& type :
+       {"bernoulli:3", "gaussian:3", "shared_gaussian:3:0.1", "gaussian_mixture:3x2", "laplace_mixture:3x2"}) {
     const auto distribution = make_distribution(type);
     const at::Tensor raw = normal(Key(6), {50, distribution->raw_width()}, at::kDouble).requires_grad_();
     EXPECT_TRUE(at::equal(distribution->sample(Key(7), raw), distribution->sample(Key(7), raw)));
