@@ -134,8 +134,9 @@ void resolve_keep(RunConfig& config, const Family& family, const RunData& data) 
 }
 
 // "bernoulli" as "bernoulli:64": unit types without a width get that of the data.
-void resolve_visible(RunConfig& config, const Dataset& train) {
-  if (config.visible == "auto") config.visible = train.counts ? "counts" : "bernoulli";
+void resolve_visible(RunConfig& config, const Family& family, const Dataset& train) {
+  if (config.visible == "auto")
+    config.visible = train.counts ? "counts" : family.real_values ? "gaussian" : "bernoulli";
   try {
     config.visible = fit_unit(config.visible, train.columns());
   } catch (const Error& error) {
@@ -266,7 +267,7 @@ void resolve(RunConfig& config, RunData& data) {
           "give other validation data",
           config.valid, config.data, config.data.substr(0, config.data.find(':')));
   code_categories(config, data);
-  resolve_visible(config, data.train);
+  resolve_visible(config, family, data.train);
   check_standardization(config, family);
   resolve_counts(config, family, data);
   if (make_unit(config.visible)->support() == Unit::Support::bits) require_known_meaning(data.train);

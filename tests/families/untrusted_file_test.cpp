@@ -165,6 +165,11 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                             {"seed", 0}}}},
                          little),
                  "the file holds 1");
+  json real = {{"inputs", 30000}, {"hidden", 30000},     {"components", 10},       {"kernel", "gaussian"},
+               {"orders", 2},     {"order", "random:1"}, {"means", json::array()}, {"deviations", json::array()}};
+  expect_refusal(file_of("rnade", {{"rnade", real}}, little), "the file holds 1");
+  real["components"] = 1'000'000;
+  expect_refusal(file_of("rnade", {{"rnade", real}}, little), "make no RNADE");
   expect_refusal(file_of("sbn",
                          {{"sbn",
                            {{"visible", "bernoulli:30000"},
