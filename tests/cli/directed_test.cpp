@@ -87,6 +87,36 @@ TEST_F(DirectedModels, CompleteRowsAndKeepWhatIsKnown) {
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(lower.values[i], 1) << i;
 }
 
+// Real values in other units are the same model: every number of a log-density differs by the logarithm of the unit.
+TEST_F(DirectedModels, OfRealValuesAnswerInTheUnitsOfTheData) {
+  std::string one, hundred, grades;
+  for (int row = 0; row < 60; ++row) {
+    const double a = std::sin(1.7 * row), b = 0.5 * a + std::cos(2.9 * row);
+    one += std::to_string(a) + "," + std::to_string(b) + "\n";
+    hundred += std::to_string(100 * a) + "," + std::to_string(b) + "\n";
+    grades += std::to_string(a) + "," + std::to_string(row % 5 + 0.5) + "\n";
+  }
+  write_bytes(folder / "one.csv", one);
+  write_bytes(folder / "hundred.csv", hundred);
+  write_bytes(folder / "grades.csv", grades);
+  const auto value = [&](const std::string& name) {
+    succeed({"train", "--model", "rnade", "--data", name + ".csv", "--scale", "standardize", "--hidden", "5",
+             "--orders", "2", "--dropout", "0.2", "--updates", "30", "--out", name});
+    const ordered_json found = json({"evaluate", name, "--data", name + ".csv"}).at("log_likelihood");
+    EXPECT_EQ(found.at("kind"), "exact");
+    EXPECT_NE(found.at("method").get<std::string>().find("standardized columns add"), std::string::npos);
+    return found.at("value").get<double>();
+  };
+  EXPECT_NEAR(value("one") - value("hundred"), std::log(100.0), 1e-3);
+  succeed({"sample", "one", "-n", "4", "--out", "x.npy"});
+  EXPECT_EQ(read_npy(read_bytes(folder / "x.npy")).values.size(), 8U);
+  refuses({"train", "--model", "rnade", "--data", "grades.csv", "--out", "x"},
+          {"column 2", "5 different", "--columns"});
+  refuses({"train", "--model", "rnade", "--data", "one.csv", "--orders", "3", "--order", "raster", "--out", "x"},
+          {"--orders 3", "raster"});
+  refuses({"train", "--model", "rnade", "--data", "digits", "--visible", "bernoulli", "--out", "x"}, {"real values"});
+}
+
 TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {
   refuses({"train", "--model", "sbn", "--objective", "reinforce", "--out", "x"}, {"reinforce", "vimco", "nvil"});
   refuses({"train", "--model", "sbn", "--objective", "vimco:1", "--out", "x"}, {"--objective vimco:1", "2"});
