@@ -177,7 +177,8 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
     structure.deviations = numbers(by.deviation.contiguous());
   }
   Rnade net(std::move(structure));
-  initialize(net, Key(config.seed).fold_in(run_streams::initial), rows.mean(0), rows.std(0, /*unbiased=*/false));
+  const at::Tensor means = rows.mean(0);
+  initialize(net, Key(config.seed).fold_in(run_streams::initial), means, (rows - means).square().mean(0).sqrt());
   return std::make_unique<RnadeModel>(initial_info(config, data), std::move(net));
 }
 
