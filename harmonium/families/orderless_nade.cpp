@@ -23,12 +23,13 @@ namespace {
 constexpr std::int64_t most_orders = 1'000'000;
 
 struct OrderlessOptions {
-  std::int64_t orders = 8;
+  std::int64_t orders = 8, components = 1;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor("orders", self.orders,
             "orders of the ensemble that is judged and sampled; `evaluate --orders` takes another number");
+    visitor("components", self.components, "gaussian units: components of the mixture that every value is drawn from");
   }
 };
 
@@ -124,8 +125,19 @@ class OrderlessModel final : public ExactModel {
   OrderlessNade net_;
 };
 
+std::string visible_of(const RunConfig& config) {
+  const std::int64_t components = config.own.as<OrderlessOptions>().components;
+  const std::string one = autoregressive_visible(config.visible, "an orderless NADE");
+  if (components == 1) return one;
+  require(components >= 1 && components <= 1000, "@components {}: give a number from 1 to 1000", components);
+  const auto unit = make_unit(config.visible);
+  require(unit->support() == Unit::Support::reals, "@components {} is for @visible gaussian, not {}", components,
+          config.visible);
+  return format("gaussian_mixture:{}x{}", unit->width(), components);
+}
+
 void resolve(RunConfig& config, RunData&) {
-  (void)autoregressive_visible(config.visible, "an orderless NADE");
+  (void)visible_of(config);
   const auto& own = config.own.as<OrderlessOptions>();
   require(own.orders >= 1 && own.orders <= most_orders, "@orders {}: give a number from 1 to {}", own.orders,
           most_orders);
@@ -139,7 +151,7 @@ void resolve(RunConfig& config, RunData&) {
 
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
   check_rows(data, *make_unit(config.visible));
-  OrderlessNade net({.visible = autoregressive_visible(config.visible, "an orderless NADE"),
+  OrderlessNade net({.visible = visible_of(config),
                      .hidden = layer_widths(config.layers),
                      .activation = parse_activation(config.activation),
                      .orders = config.own.as<OrderlessOptions>().orders,

@@ -112,6 +112,10 @@ TEST_F(DirectedModels, OfRealValuesAnswerInTheUnitsOfTheData) {
   EXPECT_EQ(read_npy(read_bytes(folder / "x.npy")).values.size(), 8U);
   refuses({"train", "--model", "rnade", "--data", "grades.csv", "--out", "x"},
           {"column 2", "5 different", "--columns"});
+  succeed({"train", "--model", "orderless_nade", "--data", "one.csv", "--visible", "gaussian", "--components", "3",
+           "--layers", "5", "--orders", "2", "--updates", "5", "--out", "any"});
+  EXPECT_EQ(json({"evaluate", "any", "--data", "one.csv"}).at("log_likelihood").at("kind"), "exact");
+  refuses({"train", "--model", "orderless_nade", "--components", "3", "--out", "x"}, {"--components 3", "bernoulli"});
   refuses({"train", "--model", "rnade", "--data", "one.csv", "--orders", "3", "--order", "raster", "--out", "x"},
           {"--orders 3", "raster"});
   refuses({"train", "--model", "rnade", "--data", "digits", "--visible", "bernoulli", "--out", "x"}, {"real values"});

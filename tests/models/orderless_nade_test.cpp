@@ -72,6 +72,14 @@ TEST(OrderlessNade, OfCategoriesWalksAsItPasses) {
                  log_p_by_definition(net, rows, net.order(number)), 1e-12);
 }
 
+TEST(OrderlessNade, OfMixturesWalksAsItPasses) {
+  const OrderlessNade net = random_orderless("gaussian_mixture:4x3", {7});
+  const at::Tensor rows = normal(Key(1), {10, 4}, at::kDouble);
+  for (std::int64_t number = 0; number < 3; ++number)
+    expect_close(net.log_conditionals(rows, net.order(number)).sum(1),
+                 log_p_by_definition(net, rows, net.order(number)), 1e-12);
+}
+
 // All sets of all sizes, weighed as they are drawn, against all 24 orders.
 TEST(OrderlessNade, ClimbsTheMeanOverAllOrdersOfItsLogLikelihood) {
   const OrderlessNade net = random_orderless("bernoulli:4", {5, 3});
