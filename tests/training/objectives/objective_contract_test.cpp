@@ -1,8 +1,10 @@
 // What every objective owes to Training.
 #include <gtest/gtest.h>
 
+#include "harmonium/models/free_energy/covariance_model.h"
 #include "harmonium/training/make_training.h"
 #include "harmonium/training/objectives/criterion.h"
+#include "harmonium/training/objectives/energy_contrast.h"
 #include "tests/support/belief_net.h"
 #include "tests/training/support.h"
 
@@ -72,6 +74,21 @@ Training two_players(bool first) {
           {.updates = 40, .averaging = 10, .seed = 3}};
 }
 
+// Chains, their step and their acceptance are kept, and parameters stay in their domain.
+Training energy_contrast(bool first) {
+  const auto model = std::make_shared<const CovarianceModel>(CovarianceStructure{
+      .inputs = 6, .hidden = 3, .filters = 6, .pooled = 3, .units = CovarianceUnits::gammas, .equal_norms = true});
+  auto objective =
+      std::make_unique<EnergyContrast>(model, model->initial_parameters(Key(first ? 1 : 9)),
+                                       EnergyContrastOptions{.particles = 20, .leapfrog = 4}, Key(first ? 5 : 6));
+  auto optimizer = make_optimizer("adam", objective->groups(), objective->parameters());
+  return {std::move(objective),
+          std::move(optimizer),
+          BatchStream(random_bits(50, 6), {.batch = 16}, Key(2)),
+          {.rate_bias = 0.01, .rate_weights = 0.01, .momentum = 0.5, .weight_decay = 1e-3},
+          {.updates = 40, .averaging = 10, .seed = 3}};
+}
+
 struct ObjectiveCase {
   std::string name;
   Training (*make)(bool first);  // the other begins elsewhere, so that nothing is right by luck
@@ -120,7 +137,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryObjective,
                          testing::Values(ObjectiveCase{"Contrastive", contrastive},
                                          ObjectiveCase{"SampledPosterior", sampled_posterior},
                                          ObjectiveCase{"Criterion", criterion}, ObjectiveCase{"WakeSleep", wake_sleep},
-                                         ObjectiveCase{"TwoPlayers", two_players}),
+                                         ObjectiveCase{"TwoPlayers", two_players},
+                                         ObjectiveCase{"EnergyContrast", energy_contrast}),
                          [](const auto& one) { return one.param.name; });
 
 TEST(Objective, ThatLeavesEntriesOutLeavesTheirParametersUntouched) {
