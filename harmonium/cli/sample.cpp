@@ -254,10 +254,13 @@ int sample_generator(const SampleOptions& options, const Model& model) {
     bar.show(done, total, 0, "");
   };
   const at::Tensor rows = generator.draw(request);
-  if (out.ends_with(".npy"))
+  if (out.ends_with(".npy")) {
     write_npy(out, rows);
-  else
-    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1)))));
+  } else {
+    TileOptions tiles;
+    std::tie(tiles.black, tiles.white) = model.shown_range();
+    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))), tiles));
+  }
   if (options.common.json)
     print_json(with_standing({{"model", options.model},
                               {"sampler", generator.method()},

@@ -42,6 +42,10 @@ class LikelihoodTrainee final : public Trainee {
 
   [[nodiscard]] std::map<std::string, double> measure() override {
     std::map<std::string, double> metrics = training_.take_measurements();
+    if (!hooks_.mean) {
+      metrics.merge(hooks_.measures(training_.averaged(), watched_));
+      return metrics;
+    }
     const double mean = hooks_.mean(training_.averaged(), watched_);
     metrics[valid_.empty() ? "watched_log_likelihood" : "validation_log_likelihood"] = mean;
     if (chooses_) training_.observe_error(-mean);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -23,10 +24,12 @@ void resolve_likelihood(RunConfig& config, double adam_rate);
 void check_rows(const RunData& data, const Unit& visible);
 
 struct LikelihoodHooks {
-  // The mean over rows under these parameters.
-  std::function<double(const Moments& parameters, const at::Tensor& rows)> mean;
+  // The mean over rows under these parameters. Empty where nobody knows it on the way.
+  std::function<double(const Moments& parameters, const at::Tensor& rows)> mean = {};
   // The model under these parameters.
   std::function<std::unique_ptr<Model>(const Moments& parameters)> model;
+  // In place of the mean: numbers about the watched rows for a line of metrics. No model is chosen by them.
+  std::function<std::map<std::string, double>(const Moments& parameters, const at::Tensor& rows)> measures = {};
 };
 [[nodiscard]] std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objective,
                                                            const RunConfig& config, const RunData& data,

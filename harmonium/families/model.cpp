@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "harmonium/core/error.h"
+#include "harmonium/families/machine_file.h"
 
 namespace harmonium {
 
@@ -17,6 +18,10 @@ std::int64_t ModelInfo::updates() const { return std::atoll(note("updates").c_st
 std::unique_ptr<Model> Model::to(const at::Device& device) const {
   require(device.is_cpu(), "@device {}: models of family {} compute on the CPU", device.str(), info_.family);
   return clone();
+}
+
+std::pair<double, double> Model::shown_range() const {
+  return machine() != nullptr ? machine()->shown_range() : std::pair{0.0, 1.0};
 }
 
 std::string Model::remark() const {

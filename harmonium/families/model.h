@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harmonium/core/moments.h"
@@ -143,6 +144,8 @@ class Model {
   // A single Boltzmann machine, for those who look inside: samplers, diagnosis of chains, the Fisher information.
   [[nodiscard]] virtual const TrainedMachine* machine() const { return nullptr; }
   [[nodiscard]] virtual std::vector<Exhibit> exhibits(const ExhibitInput& input) const = 0;
+  // Values of rows that pictures show as black and white.
+  [[nodiscard]] virtual std::pair<double, double> shown_range() const;
   // What a reader of the report should know about its numbers.
   [[nodiscard]] virtual std::string remark() const;
 

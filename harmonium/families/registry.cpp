@@ -9,15 +9,28 @@ namespace harmonium {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      rbm_family(),       classification_rbm_family(),
-      mrf_family(),       semi_restricted_family(),
-      boltzmann_family(), dbm_family(),
-      dbn_family(),       classification_dbn_family(),
-      nade_family(),      made_family(),
-      fvbn_family(),      orderless_nade_family(),
-      rnade_family(),     vae_family(),
-      sbn_family(),       mixture_family(),
-      mlp_family(),       autoencoder_family(),
+      rbm_family(),
+      classification_rbm_family(),
+      mrf_family(),
+      semi_restricted_family(),
+      boltzmann_family(),
+      dbm_family(),
+      dbn_family(),
+      classification_dbn_family(),
+      nade_family(),
+      made_family(),
+      fvbn_family(),
+      orderless_nade_family(),
+      rnade_family(),
+      vae_family(),
+      sbn_family(),
+      mixture_family(),
+      mlp_family(),
+      autoencoder_family(),
+      pot_family(),
+      mpot_family(),
+      covariance_rbm_family(),
+      mcrbm_family(),
   };
   return all;
 }

@@ -59,7 +59,7 @@ void add_pictures(ReportContent& content, const Model& model, const fs::path& fo
   const ImageShape shape = model.info().image.value_or(near_square_shape(model.visible().width()));
   const auto loaded = read_checkpoint(RunFolder(folder).checkpoints());
   const NamedTensors nothing;
-  const Range range = model.machine() != nullptr ? model.machine()->shown_range() : Range{0, 1};
+  const Range range = model.shown_range();
   const std::vector<Exhibit> exhibits =
       model.exhibits({.checkpoint = loaded ? loaded->checkpoint.tensors : nothing, .train = train});
   const Exhibit* samples = nullptr;

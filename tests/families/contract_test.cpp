@@ -226,12 +226,40 @@ class Quiet final : public Watcher {
   void say(const std::string&) override {}
 };
 
+bool has_a_density(const Model& model) { return model.visible().support() == Unit::Support::reals; }
+
+// The integral of a density, by importance sampling from a Student-t distribution (four degrees of freedom) with the
+// mean and covariance of the model's own draws, whose tails hold theirs.
+TEST_P(EveryFamily, HasADensityThatIntegratesToOne) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  if (model->density() == nullptr || !has_a_density(*model)) GTEST_SKIP() << "no model of real values";
+  constexpr std::int64_t n = 20'000;
+  constexpr double freedom = 4;
+  const at::Tensor own = model->generator()->draw({.count = 1000, .sweeps = 100, .seed = 6}).to(at::kDouble);
+  const at::Tensor mean = own.mean(0), d = own - mean, L = at::linalg_cholesky(d.t().matmul(d) / 1000);
+  const at::Tensor z = normal(Key(7), {n, pixels}, at::kDouble);
+  const at::Tensor scale = (normal(Key(8), {n, 4}, at::kDouble).square().sum(1, true) / freedom).rsqrt();
+  const at::Tensor rows = (mean + (z * scale).matmul(L.t())).to(at::kFloat);
+  const at::Tensor y = at::linalg_solve_triangular(L, (rows.to(at::kDouble) - mean).t(), /*upper=*/false);
+  const double tail = (freedom + pixels) / 2;
+  const at::Tensor log_q = std::lgamma(tail) - std::lgamma(freedom / 2) - 0.5 * pixels * std::log(freedom * M_PI) -
+                           L.diagonal().log().sum() - tail * at::log1p(y.square().sum(0) / freedom);
+  const TestData test = make_test_data("rows", {.name = "rows", .values = rows}, {}, model->visible());
+  Quiet watcher;
+  const Evaluation found = model->density()->judge({&test}, {}, watcher, nullptr).front();
+  const at::Tensor ratio = (found.of_rows - log_q).exp();
+  const double error = ratio.std().item<double>() / std::sqrt(double{n});
+  EXPECT_LT(error, 0.1) << "draws from elsewhere";
+  // Four standard errors, and what the estimate of log Z may be off by: false alarms less than 10⁻⁴.
+  const double uncertain = found.log_z ? found.log_z->high - found.log_z->low : 0;
+  EXPECT_NEAR(ratio.mean().item<double>(), 1, 4 * error + uncertain);
+}
+
 // Every row of eight pixels, with every label where the model is one of rows and labels.
 TEST_P(EveryFamily, HasProbabilitiesThatAddUpToOneOrLess) {
   const std::unique_ptr<Model> model = trained(config_, data_);
   const Density* density = model->density();
-  if (density == nullptr) GTEST_SKIP() << "has no likelihood";
-  if (model->visible().support() == Unit::Support::reals) GTEST_SKIP() << "is a density; tests/models integrates it";
+  if (density == nullptr || has_a_density(*model)) GTEST_SKIP() << "has no probabilities";
   const bool joint = model->machine() != nullptr && model->classifier() != nullptr;
   EstimationOptions options;
   options.importance = 200;

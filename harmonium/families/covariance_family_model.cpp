@@ -1,0 +1,226 @@
+#include "harmonium/families/covariance_family_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "harmonium/core/error.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/registry.h"
+#include "harmonium/likelihood/free_energy_judging.h"
+#include "harmonium/likelihood/log_likelihood.h"
+#include "harmonium/samplers/hmc.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr std::int64_t sampling_leapfrog = 10;
+
+}  // namespace
+
+CovarianceFamilyModel::CovarianceFamilyModel(ModelInfo info, std::shared_ptr<const CovarianceModel> model,
+                                             Moments theta, Whitening whitening)
+    : Model(std::move(info)),
+      model_(std::move(model)),
+      theta_(std::move(theta)),
+      whitening_(std::move(whitening)),
+      visible_(make_unit(format("gaussian:{}", model_->inputs()))) {}
+
+std::string CovarianceFamilyModel::title() const { return find_family(info_.family).title; }
+
+std::string CovarianceFamilyModel::subtitle() const {
+  const CovarianceStructure& s = model_->structure();
+  std::string text = format("{} inputs – {} filters", s.inputs, s.filters);
+  if (s.pooled > 0) text += format(" in {} pools", s.pooled);
+  if (s.hidden > 0) text += format(", {} mean units", s.hidden);
+  return text;
+}
+
+std::vector<Model::LayerText> CovarianceFamilyModel::layers() const {
+  const CovarianceStructure& s = model_->structure();
+  std::vector<LayerText> all = {{.name = "visible", .unit = visible_->spec(), .observed = true}};
+  if (s.hidden > 0) all.push_back({.name = "hidden", .unit = format("bernoulli:{}", s.hidden)});
+  all.push_back(
+      {.name = "covariance",
+       .unit = format("{}:{}", s.units == CovarianceUnits::switches ? "bernoulli" : "gamma", s.covariance())});
+  return all;
+}
+
+std::unique_ptr<Model> CovarianceFamilyModel::clone() const {
+  return std::make_unique<CovarianceFamilyModel>(info_, model_, theta_, whitening_);
+}
+
+std::vector<Exhibit> CovarianceFamilyModel::exhibits(const ExhibitInput&) const {
+  constexpr std::int64_t most = 96, samples = 60;
+  // Columns as they look in the data: a filter of whitened values is shown as the picture that it answers to most
+  // among pictures of one probability under the Gaussian.
+  const auto pictures = [&](const char* name, const char* id, const char* title, const std::string& of) -> Exhibit {
+    const at::Tensor columns = theta_[name].to(at::kDouble).t();
+    const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
+    const std::int64_t shown = std::min(most, columns.size(0));
+    return {
+        .id = id,
+        .title = title,
+        .caption = format("{} of {} {}, largest first, in the units of the data. Red adds, blue takes away; each on "
+                          "its own scale.",
+                          shown, columns.size(0), of),
+        .rows = (whitening_.undo(columns.index_select(0, order.narrow(0, 0, shown))) - whitening_.mean)
+                    .to(at::kFloat)
+                    .contiguous(),
+        .weights = true,
+        .columns = 12};
+  };
+  std::vector<Exhibit> all = {pictures("filters.weights", "covariance_filters", "Covariance filters",
+                                       "filters whose squared outputs the covariance units see")};
+  if (model_->structure().hidden > 0)
+    all.push_back(pictures("visible_hidden.weights", "mean_filters", "Mean filters", "filters of the mean units"));
+  all.push_back({.id = "samples",
+                 .title = "Samples",
+                 .caption = format("{}.", method()),
+                 .rows = draw({.count = samples, .sweeps = 300, .seed = 1}),
+                 .samples = true});
+  return all;
+}
+
+std::pair<double, double> CovarianceFamilyModel::shown_range() const {
+  // Two standard deviations of the data around their mean, over all columns; 0 to 1 where that holds them.
+  const at::Tensor deviation = whitening_.undo(at::eye(model_->inputs(), at::kDouble)) - whitening_.mean;
+  const at::Tensor spread = deviation.square().sum(0).sqrt();
+  const double low = (whitening_.mean - 2 * spread).min().item<double>(),
+               high = (whitening_.mean + 2 * spread).max().item<double>();
+  if (low > -1 && high < 2) return {0, 1};
+  return {low, high};
+}
+
+std::string CovarianceFamilyModel::remark() const {
+  return "Log-likelihoods are densities, in nats per row and in the units of the data. Numbers in other units are not "
+         "comparable.";
+}
+
+std::string CovarianceFamilyModel::encode_file() const {
+  const CovarianceStructure& s = model_->structure();
+  TensorFile file;
+  for (const auto& [name, value] : theta_.entries()) file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+  file.tensors.emplace_back("input.mean", whitening_.mean.to(at::kFloat));
+  file.tensors.emplace_back("input.whitening", whitening_.matrix.to(at::kFloat).contiguous());
+  const nlohmann::json shape = {{"inputs", s.inputs},
+                                {"hidden", s.hidden},
+                                {"filters", s.filters},
+                                {"pooled", s.pooled},
+                                {"gammas", s.units == CovarianceUnits::gammas},
+                                {"contained", s.contained},
+                                {"equal_norms", s.equal_norms}};
+  set_header(
+      file,
+      {.kind = info_.family, .structure = {{"covariance_model", shape}}, .image = info_.image, .notes = info_.notes});
+  return encode_safetensors(file);
+}
+
+void CovarianceFamilyModel::check(const EstimationOptions& options) const { check_for_energies(options); }
+
+std::vector<Evaluation> CovarianceFamilyModel::judge(const std::vector<const TestData*>& tests,
+                                                     const EstimationOptions& options, Watcher& watcher,
+                                                     Journal* journal) const {
+  at::Tensor rows;
+  if (!tests.empty()) rows = whitening_.apply(tests.front()->rows.to_float());
+  const Findings findings = find_log_z(*model_, theta_, rows, options, watcher, journal);
+  if (tests.empty()) return {evaluate(nullptr, findings, options.gap)};
+  std::vector<Evaluation> answers;
+  for (const TestData* test : tests) answers.push_back(evaluate(test, findings, options.gap));
+  return answers;
+}
+
+Evaluation CovarianceFamilyModel::evaluate(const TestData* test, const Findings& findings, double gap) const {
+  Evaluation evaluation;
+  evaluation.log_z = findings.log_z;
+  evaluation.upper_log_z = findings.upper(gap);
+  evaluation.bennett = findings.bennett;
+  std::optional<double> mean;
+  std::string beside;
+  if (test != nullptr) {
+    evaluation.data = test->spec;
+    evaluation.n = test->rows.rows();
+    evaluation.binarization = test->binarization;
+    evaluation.draws = 1;
+    const at::Tensor values = test->rows.to_float();
+    const std::string complaint = visible_->complaint(values);
+    require(complaint.empty(), "{}: {}", test->spec, complaint);
+    const at::Tensor v = whitening_.apply(values);
+    const double volume = whitening_.log_determinant();
+    const at::Tensor log_f = model_->log_f(v, theta_.to(at::kDouble)) + volume;
+    mean = log_f.mean().item<double>();
+    evaluation.of_rows = log_f - findings.log_z.value;
+    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
+    const double gaussian = volume - 0.5 * v.square().sum(1).mean().item<double>() -
+                            0.5 * static_cast<double>(model_->inputs()) * std::log(2 * std::numbers::pi);
+    if (info_.note("whiten") == "zca")
+      beside = format("The Gaussian with the mean and covariance of the training data has {:.2f} nats", gaussian);
+  }
+  if (evaluation.upper_log_z) {
+    const Sandwich both{findings.log_z, *evaluation.upper_log_z};
+    evaluation.gap = both.gap();
+    evaluation.acceptable = gap;
+    evaluation.verdict = verdict(both, mean, gap);
+  } else {
+    evaluation.verdict = warning(findings.log_z);
+  }
+  if (!beside.empty()) evaluation.verdict += (evaluation.verdict.empty() ? "" : ". ") + beside;
+  return evaluation;
+}
+
+bool CovarianceFamilyModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
+  return found_the_same_way(old, options, *model_);
+}
+
+bool CovarianceFamilyModel::enumerates(const EstimationOptions& options) const {
+  return method_for(options, *model_) == "exact";
+}
+
+double CovarianceFamilyModel::products(const EstimationOptions& options, bool) const {
+  return products(options.chains);
+}
+
+double CovarianceFamilyModel::products(std::int64_t count) const {
+  return 2 * static_cast<double>(count * theta_.dimension());
+}
+
+bool CovarianceFamilyModel::draws_exactly() const {
+  constexpr double most_work = 1e9;
+  return model_->structure().units == CovarianceUnits::switches &&
+         model_->exact_work().value_or(2 * most_work) <= most_work;
+}
+
+std::string CovarianceFamilyModel::method() const {
+  return draws_exactly() ? "exact draws: a state of all hidden units, then the values" : "Hamiltonian Monte Carlo";
+}
+
+at::Tensor CovarianceFamilyModel::draw(const Request& request) const {
+  const Key key(request.seed);
+  const Moments theta = theta_.to(at::kDouble);
+  at::Tensor v;
+  if (draws_exactly()) {
+    v = model_->exact_draws(theta, key, request.count);
+  } else {
+    const HmcTarget target = hmc_target(*model_, theta);
+    v = model_->base_draws(theta, key.fold_in(0), request.count);
+    const double step = find_hmc_step(target, v, 0.1, sampling_leapfrog, key.fold_in(1));
+    for (std::int64_t i = 0; i < request.sweeps; ++i) {
+      (void)hmc(target, v, step, sampling_leapfrog, key.fold_in(2).fold_in(static_cast<std::uint64_t>(i)));
+      request.progress(i + 1, request.sweeps);
+    }
+  }
+  return whitening_.undo(v).to(at::kFloat).contiguous();
+}
+
+std::vector<std::string> CovarianceFamilyModel::code_layers() const {
+  if (model_->structure().hidden > 0) return {"hidden", "covariance"};
+  return {"covariance"};
+}
+
+at::Tensor CovarianceFamilyModel::encode(const at::Tensor& rows, std::size_t layer) const {
+  return model_->features(whitening_.apply(rows).to(at::kFloat), theta_.to(at::kFloat)).at(layer).second;
+}
+
+}  // namespace harmonium
