@@ -1,6 +1,7 @@
 #include "harmonium/data/whitening.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harmonium/core/error.h"
 
@@ -29,13 +30,17 @@ at::Tensor with_floor(const at::Tensor& variances) {
 
 }  // namespace
 
-at::Tensor Whitening::apply(const at::Tensor& rows) const { return (rows.to(at::kDouble) - mean).matmul(matrix); }
-
-at::Tensor Whitening::undo(const at::Tensor& values) const {
-  return at::linalg_solve(matrix, values.to(at::kDouble).t()).t() + mean;  // the matrix is symmetric
+at::Tensor Whitening::apply(const at::Tensor& rows) const {
+  return spread * (rows.to(at::kDouble) - mean).matmul(matrix);
 }
 
-double Whitening::log_determinant() const { return std::get<1>(at::linalg_slogdet(matrix)).item<double>(); }
+at::Tensor Whitening::undo(const at::Tensor& values) const {
+  return at::linalg_solve(matrix, values.to(at::kDouble).t()).t() / spread + mean;  // the matrix is symmetric
+}
+
+double Whitening::log_determinant() const {
+  return std::get<1>(at::linalg_slogdet(matrix)).item<double>() + static_cast<double>(mean.size(0)) * std::log(spread);
+}
 
 Whitening whitening_of(const Dataset& data, const std::string& kind) {
   require(kind == "zca" || kind == "columns" || kind == "none", "@whiten {}: there are zca, columns and none", kind);

@@ -5,13 +5,14 @@
 
 namespace harmonium {
 
-// v = (x − mean) T with a symmetric T. Numbers are rounded to float32, so that a file brings back the same map.
+// v = spread (x − mean) T with a symmetric T. Numbers are rounded to float32, so that a file brings back the same map.
 struct Whitening {
   at::Tensor mean, matrix;  // columns, columns × columns; float64
+  double spread = 1;        // standard deviation of whitened values
 
   [[nodiscard]] at::Tensor apply(const at::Tensor& rows) const;   // float64
   [[nodiscard]] at::Tensor undo(const at::Tensor& values) const;  // float64
-  // log|det T|: what a log-density in the data's own units has more.
+  // Of the whole map, log|det|: what a log-density in the data's own units has more.
   [[nodiscard]] double log_determinant() const;
 };
 

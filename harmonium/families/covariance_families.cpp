@@ -24,6 +24,7 @@ struct CovarianceOptions {
   std::int64_t pools = 0;
   std::string norms = "auto";
   std::string whiten = "zca";
+  double spread = 0;
   std::int64_t leapfrog = 10;
   double acceptance = 0.9;
 
@@ -36,6 +37,10 @@ struct CovarianceOptions {
     visitor("whiten", self.whiten,
             "what training sees: zca (mean 0, covariance I), columns (each divided by its standard deviation), none; "
             "likelihoods and samples stay in the units of the data");
+    visitor(
+        "spread", self.spread,
+        "standard deviation of whitened values; the Gaussian around mpot, covariance_rbm and mcrbm has 1, and hidden "
+        "units only narrow it (0: 1/3; pot, or without whitening: 1)");
     visitor("leapfrog", self.leapfrog, "leapfrog steps of HMC per update");
     visitor("acceptance", self.acceptance, "share of HMC trajectories to accept; the step follows it");
   }
@@ -73,7 +78,8 @@ CovarianceStructure structure_of(const RunConfig& config) {
           .pooled = own.pools,
           .units = kind.units,
           .contained = kind.contained,
-          .equal_norms = own.norms == "equal"};
+          .equal_norms = own.norms == "equal",
+          .spread = own.spread};
 }
 
 void resolve(RunConfig& config, RunData& data) {
@@ -96,6 +102,8 @@ void resolve(RunConfig& config, RunData& data) {
   require(own.norms == "equal" || own.norms == "free", "@norms {}: there are equal, free and auto", own.norms);
   require(own.whiten == "zca" || own.whiten == "columns" || own.whiten == "none",
           "@whiten {}: there are zca, columns and none", own.whiten);
+  if (own.spread == 0) own.spread = kind_of(config).contained && own.whiten != "none" ? 1.0 / 3 : 1.0;
+  require(std::isfinite(own.spread) && own.spread > 0, "@spread {}: give a positive number", own.spread);
   require(own.leapfrog >= 1, "@leapfrog {}: give a number of steps, 1 or more", own.leapfrog);
   require(own.acceptance > 0 && own.acceptance < 1, "@acceptance {}: give a share between 0 and 1", own.acceptance);
   require(config.keep != "best",
@@ -110,11 +118,13 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   check_rows(data, *make_unit(config.visible));
   const auto model = std::make_shared<const CovarianceModel>(structure_of(config));
   const std::string& whiten = config.own.as<CovarianceOptions>().whiten;
+  Whitening whitening = whitening_of(data.train, whiten);
+  whitening.spread = model->structure().spread;
   ModelInfo info = initial_info(config, data);
   info.notes["whiten"] = whiten;
   return std::make_unique<CovarianceFamilyModel>(
       std::move(info), model, model->initial_parameters(Key(config.seed).fold_in(run_streams::initial)),
-      whitening_of(data.train, whiten));
+      std::move(whitening));
 }
 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
@@ -155,7 +165,8 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
         .pooled = shape.at("pooled"),
         .units = shape.at("gammas").get<bool>() ? CovarianceUnits::gammas : CovarianceUnits::switches,
         .contained = shape.at("contained"),
-        .equal_norms = shape.at("equal_norms")};
+        .equal_norms = shape.at("equal_norms"),
+        .spread = shape.at("spread")};
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     for (const std::int64_t count : {structure.inputs, structure.filters, structure.hidden, structure.pooled})
       require(count >= 0 && count <= most_units, "{}: {} units make no layer of this model", where, count);
@@ -171,7 +182,8 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
                         .matrix = at::zeros({structure.inputs, structure.inputs})};
     copy_parameter(whitening.mean, "input.mean", find_tensor(file.tensors, "input.mean", where), where);
     copy_parameter(whitening.matrix, "input.whitening", find_tensor(file.tensors, "input.whitening", where), where);
-    whitening = {.mean = whitening.mean.to(at::kDouble), .matrix = whitening.matrix.to(at::kDouble)};
+    whitening = {
+        .mean = whitening.mean.to(at::kDouble), .matrix = whitening.matrix.to(at::kDouble), .spread = structure.spread};
     require(std::isfinite(whitening.log_determinant()), "{}: its whitening cannot be undone; the file is damaged",
             where);
     return std::make_unique<CovarianceFamilyModel>(info_of(header, structure.inputs), model, theta,

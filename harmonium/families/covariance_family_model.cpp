@@ -86,7 +86,8 @@ std::vector<Exhibit> CovarianceFamilyModel::exhibits(const ExhibitInput&) const 
 
 std::pair<double, double> CovarianceFamilyModel::shown_range() const {
   // Two standard deviations of the data around their mean, over all columns; 0 to 1 where that holds them.
-  const at::Tensor deviation = whitening_.undo(at::eye(model_->inputs(), at::kDouble)) - whitening_.mean;
+  const at::Tensor deviation =
+      whitening_.undo(whitening_.spread * at::eye(model_->inputs(), at::kDouble)) - whitening_.mean;
   const at::Tensor spread = deviation.square().sum(0).sqrt();
   const double low = (whitening_.mean - 2 * spread).min().item<double>(),
                high = (whitening_.mean + 2 * spread).max().item<double>();
@@ -111,7 +112,8 @@ std::string CovarianceFamilyModel::encode_file() const {
                                 {"pooled", s.pooled},
                                 {"gammas", s.units == CovarianceUnits::gammas},
                                 {"contained", s.contained},
-                                {"equal_norms", s.equal_norms}};
+                                {"equal_norms", s.equal_norms},
+                                {"spread", s.spread}};
   set_header(
       file,
       {.kind = info_.family, .structure = {{"covariance_model", shape}}, .image = info_.image, .notes = info_.notes});
@@ -153,8 +155,10 @@ Evaluation CovarianceFamilyModel::evaluate(const TestData* test, const Findings&
     mean = log_f.mean().item<double>();
     evaluation.of_rows = log_f - findings.log_z.value;
     evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
-    const double gaussian = volume - 0.5 * v.square().sum(1).mean().item<double>() -
-                            0.5 * static_cast<double>(model_->inputs()) * std::log(2 * std::numbers::pi);
+    const auto D = static_cast<double>(model_->inputs());
+    const double spread = whitening_.spread;
+    const double gaussian = volume - 0.5 * v.square().sum(1).mean().item<double>() / (spread * spread) -
+                            D * (0.5 * std::log(2 * std::numbers::pi) + std::log(spread));
     if (info_.note("whiten") == "zca")
       beside = format("The Gaussian with the mean and covariance of the training data has {:.2f} nats", gaussian);
   }

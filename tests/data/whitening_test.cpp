@@ -17,8 +17,14 @@ Dataset correlated_rows() {
 TEST(Whitening, GivesRowsOfMeanZeroAndUnitCovarianceAndTheirVolume) {
   const Dataset data = correlated_rows();
   for (const std::string kind : {"zca", "columns", "none"}) {
-    const Whitening by = whitening_of(data, kind);
+    Whitening by = whitening_of(data, kind);
     const at::Tensor v = by.apply(data.to_float());
+    const double volume = by.log_determinant();
+    by.spread = 0.5;
+    support::expect_close(by.apply(data.to_float()), v / 2, 1e-9);
+    support::expect_close(by.undo(v / 2), data.to_float().to(at::kDouble), 1e-9);
+    EXPECT_NEAR(by.log_determinant(), volume + 3 * std::log(0.5), 1e-9);
+    by.spread = 1;
     support::expect_close(by.undo(v), data.to_float().to(at::kDouble), 1e-9);
     support::expect_close(whitened(data, by).to_float().to(at::kDouble), v, 1e-5);
     if (kind == "none") continue;

@@ -47,7 +47,7 @@ inline Moments random_parameters(const CovarianceModel& model, std::uint64_t see
 
 // The mcRBM whose log Z is 5.051593.
 struct KnownMcrbm {
-  CovarianceModel model = CovarianceModel({.inputs = 2, .hidden = 1, .filters = 2});
+  CovarianceModel model = CovarianceModel({.inputs = 2, .hidden = 1, .filters = 2, .spread = 1});
   Moments theta = {{"filters.weights", at::tensor({1.5, 0.5, -1.0, 1.0}, at::kDouble).view({2, 2})},
                    {"covariance.bias", at::tensor({2.0, 1.0}, at::kDouble)},
                    {"visible.bias", at::tensor({0.2, -0.1}, at::kDouble)},

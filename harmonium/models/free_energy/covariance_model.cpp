@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -25,6 +26,7 @@ at::Tensor sum_precisely(const at::Tensor& table) { return table.sum(1, /*keepdi
 
 CovarianceModel::CovarianceModel(const CovarianceStructure& structure) : structure_(structure) {
   const CovarianceStructure& s = structure_;
+  require(s.spread > 0, "a covariance model needs data with a positive spread, not {}", s.spread);
   require(s.inputs >= 1 && s.filters >= 1 && s.hidden >= 0 && s.pooled >= 0,
           "a covariance model needs inputs and filters, and {} and {} were asked for", s.inputs, s.filters);
   if (s.contained) return;
@@ -40,9 +42,11 @@ Moments CovarianceModel::initial_parameters(const Key& key, at::ScalarType type)
   const bool switches = s.units == CovarianceUnits::switches;
   Moments theta;
   // Filters of pot start at unit length, where Student-t sources have about the spread of whitened data; those of the
-  // others small, so that the start is about the Gaussian. The published start is 0.02, slow to leave.
-  const double spread = s.contained ? 0.3 : 1.0;
-  theta.insert("filters.weights", spread / std::sqrt(static_cast<double>(s.inputs)) *
+  // others so that all of them together leave the Gaussian of the data, I + CCᵀ ≈ I/spread².
+  const double narrowing = std::max(1 / (s.spread * s.spread) - 1, 0.1);
+  const double length =
+      s.contained ? std::sqrt(narrowing * static_cast<double>(s.inputs) / static_cast<double>(s.covariance())) : 1.0;
+  theta.insert("filters.weights", length / std::sqrt(static_cast<double>(s.inputs)) *
                                       normal(key.fold_in(0), {s.inputs, s.filters}, at::kDouble));
   if (!s.contained) {
     // As near to the identity as noise allows, so that the first determinant is not tiny.

@@ -39,6 +39,9 @@ struct CovarianceStructure {
   CovarianceUnits units = CovarianceUnits::switches;
   bool contained = true;     // −½‖v‖² and the visible bias
   bool equal_norms = false;  // all filters are kept at the same length
+  // Standard deviation of the data, which the initial filters of contained models are made for. Hidden units can only
+  // narrow the Gaussian around, so rows that are farther out than it must be rare: well below 1.
+  double spread = 1.0 / 3;
 
   [[nodiscard]] std::int64_t covariance() const { return pooled > 0 ? pooled : filters; }
 };
