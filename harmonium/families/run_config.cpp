@@ -65,9 +65,9 @@ Rates default_rates(const std::string& optimizer, const std::string& objective) 
 }
 
 const char* visible_help() {
-  static const std::string text =
-      format("visible units: {}; auto: counts if the data set holds word counts, gaussian for models of real values, else bernoulli",
-             data_unit_forms());
+  static const std::string text = format(
+      "visible units: {}; auto: counts if the data set holds word counts, gaussian for models of real values, else bernoulli",
+      data_unit_forms());
   return text.c_str();
 }
 
