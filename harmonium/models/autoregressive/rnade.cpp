@@ -241,7 +241,8 @@ std::string complaint_about_columns(const at::Tensor& rows) {
   for (std::int64_t i = 0; i < columns; ++i) {
     const std::int64_t different = std::get<0>(at::_unique(x.select(1, i))).numel();
     if (different < std::min(few, count / 2))
-      return format("column {} (counted from 1) has only {} different values", i + 1, different);
+      return format("column {} (counted from 1) has only {} different value{}", i + 1, different,
+                    different == 1 ? "" : "s");
   }
   const at::Tensor centred = x - x.mean(0), spread = centred.square().sum(0).sqrt();
   const at::Tensor correlation = centred.t().matmul(centred) / (spread.unsqueeze(1) * spread).clamp_min(1e-300);
