@@ -49,15 +49,16 @@ TEST_F(Methods, SandwichHoldsTheExactAnswerAndSaysThatItCanBeTrusted) {
   EXPECT_NE(read_bytes(folder / "run/report.html").find("agree within"), std::string::npos);
 }
 
+// Which two of the three witnesses differ most depends on the last bits of the training, and so on the processor.
 TEST_F(Methods, SandwichOfFewStepsSaysThatItCannotBeTrusted) {
   train_stiff();
   const ordered_json both = ask({"--method", "sandwich", "--betas", "3", "--chains", "20"});
   EXPECT_GT(number(both, "gap"), 1);
-  EXPECT_NE(both["verdict"].get<std::string>().find("they differ by"), std::string::npos) << both["verdict"];
-  EXPECT_NE(both["verdict"].get<std::string>().find("more β"), std::string::npos);
+  EXPECT_FALSE(both["judgement"]["trusted"]) << both["verdict"];
+  EXPECT_NE(both["verdict"].get<std::string>().find("more β"), std::string::npos) << both["verdict"];
   const Outcome text =
       succeed({"evaluate", "run", "--data", "digits:test", "--method", "sandwich", "--betas", "3", "--chains", "20"});
-  for (const char* part : {"lower bound", "RAISE, 100 rows × 5 chains × 3 β", "verdict", "they differ by"})
+  for (const char* part : {"lower bound", "RAISE, 100 rows × 5 chains × 3 β", "verdict", "not trusted"})
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " is not in: " << text.out;
 }
 

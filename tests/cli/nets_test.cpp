@@ -265,7 +265,7 @@ TEST_F(Nets, RefuseWhatMakesNoSense) {
   bad({"--model", "autoencoder", "--layers", "5", "--pretrain", "supervised"}, {"supervised", "rbm"});
   bad({"--model", "mlp", "--layers", "5", "--pretrain", "dbm"}, {"two hidden layers"});
   bad({"--model", "mlp", "--pretrain-updates", "5"}, {"--pretrain-updates"});
-  bad({"--model", "rbm", "--dropout", "0.5"}, {"--dropout", "--model mlp"});
+  bad({"--model", "rbm", "--dropout", "0.5"}, {"--dropout", "belongs to --model", "mlp"});
 }
 
 }  // namespace
