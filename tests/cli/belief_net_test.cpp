@@ -76,15 +76,20 @@ TEST_F(BeliefNet, WithALabelTellsClassesApartAndDrawsThem) {
 }
 
 // A large constant rate makes the last machine worse than an earlier one.
+// At such rates errors go up and down. Whether the last machine happens to be the best depends on the processor, so a
+// few seeds are tried until it is not.
 TEST_F(BeliefNet, KeepsTheBestTopMachineAndSaysOfWhichUpdate) {
-  const ordered_json trained = json(
-      small_net("run", {"--model", "classification_dbn", "--layers", "10,10", "--limit", "0", "--keep", "best",
-                        "--log-every", "5", "--rate-weights", "0.5", "--rate-bias", "0.5", "--schedule", "constant"}));
-  const std::int64_t of_top =
-      std::stoll(json({"models", "show", "run/layer-2"})["notes"]["updates"].get<std::string>());
-  EXPECT_EQ(trained["updates"], 120);
-  EXPECT_LT(of_top, 60) << "the last machine is the best: this test shows nothing";
-  EXPECT_EQ(trained["kept_update"], 60 + of_top);
+  std::int64_t of_top = 60;
+  for (int seed = 0; seed < 6 && of_top == 60; ++seed) {
+    const ordered_json trained =
+        json(small_net("run", {"--model", "classification_dbn", "--layers", "10,10", "--limit", "0", "--keep", "best",
+                               "--log-every", "5", "--rate-weights", "0.5", "--rate-bias", "0.5", "--schedule",
+                               "constant", "--seed", std::to_string(seed), "--overwrite"}));
+    of_top = std::stoll(json({"models", "show", "run/layer-2"})["notes"]["updates"].get<std::string>());
+    EXPECT_EQ(trained["updates"], 120);
+    EXPECT_EQ(trained["kept_update"], 60 + of_top);
+  }
+  EXPECT_LT(of_top, 60) << "the last machine is always the best: this test shows nothing";
 }
 
 TEST_F(BeliefNet, UnrollsIntoNets) {
