@@ -32,7 +32,7 @@ std::optional<Stages> stages_of(const RunConfig& config, const RunData& data) {
 }
 
 // Whether the family's model is the machines of its stages.
-bool is_stack(const RunConfig& config) { return find_family(config.model).keeps_start != nullptr; }
+bool is_stack(const RunConfig& config) { return find_family(config.model).read == read_belief_net_model; }
 
 }  // namespace
 

@@ -99,7 +99,7 @@ PyModel PyModel::from_arrays(const at::Tensor& weights, const at::Tensor& visibl
   return PyModel(std::move(model));
 }
 
-bool PyModel::is_stack() const { return find_family(model_.kind).keeps_start != nullptr; }
+bool PyModel::is_stack() const { return find_family(model_.kind).read == read_belief_net_model; }
 
 void PyModel::save(const std::string& path, const std::map<std::string, std::string>& notes) const {
   PyModel noted = *this;
