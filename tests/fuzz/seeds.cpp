@@ -17,7 +17,7 @@ using Seeds = std::vector<std::pair<std::string, std::string>>;
 // Models of all families, their configurations, and the state of a training.
 void add_models(Seeds& seeds) {
   for (const Family& family : families()) {
-    RunData data = small_rows();
+    RunData data = small_rows(family.name);
     const RunConfig config = small_run(family.name, data);
     const std::unique_ptr<Model> model = small_model(config, data);
     seeds.emplace_back("model", model->encode_file());

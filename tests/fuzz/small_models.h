@@ -1,4 +1,4 @@
-// Models of all families on rows of eight bits, small enough to be trained while one waits.
+// Models of all families on rows of eight columns, small enough to be trained while one waits.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,8 @@
 
 namespace harmonium {
 
-[[nodiscard]] RunData small_rows();
+// Of bits, or of real values where the family wants them.
+[[nodiscard]] RunData small_rows(const std::string& family = "rbm");
 // Resolved for those rows.
 [[nodiscard]] RunConfig small_run(const std::string& family, RunData& data);
 // Before its first update, with its stages trained.
