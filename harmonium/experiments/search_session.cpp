@@ -8,6 +8,7 @@
 
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/data/catalog/catalog.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/experiments/search_folder.h"
 #include "harmonium/experiments/search_report.h"
 #include "harmonium/families/registry.h"
@@ -42,7 +43,7 @@ std::optional<ordered_json> read_json(const fs::path& path) {
 
 void take_score(SearchedRun& run, ordered_json judged) {
   run.seconds = judged.at("seconds");
-  run.config.updates = judged.at("updates");
+  run.config.updates = whole_number(judged.at("updates"));
   if (const ordered_json& score = judged.at("score"); score.is_number() && std::isfinite(score.get<double>()))
     run.score = score.get<double>();
   else

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/covariance_family_model.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
@@ -159,10 +160,10 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "covariance_model", where, [&](const nlohmann::json& shape) {
     const CovarianceStructure structure{
-        .inputs = shape.at("inputs"),
-        .hidden = shape.at("hidden"),
-        .filters = shape.at("filters"),
-        .pooled = shape.at("pooled"),
+        .inputs = whole_number(shape.at("inputs")),
+        .hidden = whole_number(shape.at("hidden")),
+        .filters = whole_number(shape.at("filters")),
+        .pooled = whole_number(shape.at("pooled")),
         .units = shape.at("gammas").get<bool>() ? CovarianceUnits::gammas : CovarianceUnits::switches,
         .contained = shape.at("contained"),
         .equal_norms = shape.at("equal_norms"),

@@ -4,6 +4,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/registry.h"
@@ -152,13 +153,13 @@ std::unique_ptr<Trainee> train_masked_net(const RunConfig& config, const RunData
 std::unique_ptr<Model> read_masked_net(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "masked_net", where, [&](const nlohmann::json& shape) {
     MaskedNetStructure structure{.visible = shape.at("visible"),
-                                 .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
+                                 .hidden = whole_numbers(shape.at("hidden")),
                                  .activation = parse_activation(shape.at("activation")),
                                  .direct = shape.at("direct"),
                                  .constant_spread = shape.at("constant_spread"),
-                                 .masks = shape.at("masks"),
+                                 .masks = whole_number(shape.at("masks")),
                                  .order = shape.at("order"),
-                                 .seed = shape.at("seed")};
+                                 .seed = whole_number<std::uint64_t>(shape.at("seed"))};
     require(header.kind == "made" || header.kind == "fvbn",
             "{}: a model of kind '{}' is no masked net; the file is damaged", where, header.kind);
     // A damaged number must not ask for memory.

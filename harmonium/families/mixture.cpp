@@ -9,6 +9,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
@@ -170,7 +171,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "mixture", where, [&](const nlohmann::json& shape) {
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
-    const std::int64_t inputs = shape.at("inputs"), components = shape.at("components");
+    const std::int64_t inputs = whole_number(shape.at("inputs")), components = whole_number(shape.at("components"));
     require(inputs >= 1 && components >= 1 && inputs <= most_units && components <= most_units &&
                 inputs * components <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} components make no mixture", where, inputs, components);

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
@@ -155,12 +156,12 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "nade", where, [&](const nlohmann::json& shape) {
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
-    const std::int64_t inputs = shape.at("inputs"), hidden = shape.at("hidden");
+    const std::int64_t inputs = whole_number(shape.at("inputs")), hidden = whole_number(shape.at("hidden"));
     require(inputs >= 1 && hidden >= 1 && inputs <= most_units && hidden <= most_units &&
                 inputs * hidden <= (std::int64_t{1} << 30),
             "{}: {} inputs and {} hidden units make no NADE", where, inputs, hidden);
     require_numbers(file, 2 * static_cast<double>(inputs) * static_cast<double>(hidden), where);
-    Nade nade(inputs, hidden, shape.at("order").get<std::vector<std::int64_t>>());
+    Nade nade(inputs, hidden, whole_numbers(shape.at("order")));
     read_parameters(nade.parameters(), file, where);
     return std::make_unique<NadeModel>(info_of(header, inputs), std::move(nade));
   });

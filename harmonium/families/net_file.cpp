@@ -4,6 +4,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/named_place.h"
 #include "harmonium/core/named_tensors.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/machine_part.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/posterior_inputs.h"
@@ -31,8 +32,8 @@ FeedForward parse_net(const json& structure, const TensorFile& file, const std::
     std::vector<DenseLayer> layers;
     double numbers = 0;
     for (const json& layer : structure.at("net")) {
-      layers.push_back({.inputs = layer.at("inputs"),
-                        .outputs = layer.at("outputs"),
+      layers.push_back({.inputs = whole_number(layer.at("inputs")),
+                        .outputs = whole_number(layer.at("outputs")),
                         .activation = parse_activation(layer.at("activation"))});
       const auto& [inputs, outputs, activation] = layers.back();
       require(inputs >= 1 && outputs >= 1 && inputs <= most_units && outputs <= most_units &&
@@ -43,7 +44,7 @@ FeedForward parse_net(const json& structure, const TensorFile& file, const std::
     require_numbers(file, numbers, where);
     std::optional<std::size_t> code;
     if (structure.contains("code")) {
-      const auto place = structure.at("code").get<std::int64_t>();
+      const auto place = whole_number(structure.at("code"));
       require(place >= 1 && place < static_cast<std::int64_t>(layers.size()),
               "{}: the code is said to be in layer {} of {}", where, place, layers.size());
       code = static_cast<std::size_t>(place - 1);

@@ -6,6 +6,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/masked_net_model.h"
@@ -200,10 +201,10 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "orderless_nade", where, [&](const nlohmann::json& shape) {
     OrderlessNadeStructure structure{.visible = shape.at("visible"),
-                                     .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
+                                     .hidden = whole_numbers(shape.at("hidden")),
                                      .activation = parse_activation(shape.at("activation")),
-                                     .orders = shape.at("orders"),
-                                     .seed = shape.at("seed")};
+                                     .orders = whole_number(shape.at("orders")),
+                                     .seed = whole_number<std::uint64_t>(shape.at("seed"))};
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     require(structure.orders >= 1 && structure.orders <= most_orders, "{}: {} orders; the file is damaged", where,
             structure.orders);

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/data/standardize.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/masked_net_model.h"
@@ -212,11 +213,11 @@ double weights_of(double inputs, double hidden, double components, double orders
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "rnade", where, [&](const nlohmann::json& shape) {
-    RnadeStructure structure{.inputs = shape.at("inputs"),
-                             .hidden = shape.at("hidden"),
-                             .components = shape.at("components"),
+    RnadeStructure structure{.inputs = whole_number(shape.at("inputs")),
+                             .hidden = whole_number(shape.at("hidden")),
+                             .components = whole_number(shape.at("components")),
                              .kernel = shape.at("kernel"),
-                             .orders = shape.at("orders"),
+                             .orders = whole_number(shape.at("orders")),
                              .order = shape.at("order"),
                              .means = shape.at("means").get<std::vector<double>>(),
                              .deviations = shape.at("deviations").get<std::vector<double>>()};

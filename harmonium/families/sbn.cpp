@@ -1,6 +1,7 @@
 // The family sbn (models/directed/sigmoid_belief_net.h): sigmoid belief nets with learned inference.
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/importance_judging.h"
 #include "harmonium/families/likelihood_trainee.h"
@@ -203,8 +204,8 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "sbn", where, [&](const nlohmann::json& shape) {
     SigmoidBeliefNetStructure structure{.visible = shape.at("visible"),
-                                        .latent = shape.at("latent").get<std::vector<std::int64_t>>(),
-                                        .between = shape.at("between").get<std::vector<std::int64_t>>(),
+                                        .latent = whole_numbers(shape.at("latent")),
+                                        .between = whole_numbers(shape.at("between")),
                                         .activation = parse_activation(shape.at("activation"))};
     // A damaged number must not ask for memory.
     constexpr std::int64_t most_units = 1 << 20;

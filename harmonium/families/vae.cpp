@@ -5,6 +5,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/importance_judging.h"
 #include "harmonium/families/likelihood_trainee.h"
@@ -198,8 +199,8 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "vae", where, [&](const nlohmann::json& shape) {
     VaeStructure structure{.visible = shape.at("visible"),
-                           .hidden = shape.at("hidden").get<std::vector<std::int64_t>>(),
-                           .latent = shape.at("latent"),
+                           .hidden = whole_numbers(shape.at("hidden")),
+                           .latent = whole_number(shape.at("latent")),
                            .activation = parse_activation(shape.at("activation"))};
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     std::vector<std::int64_t> widths = {make_distribution(structure.visible)->width()};

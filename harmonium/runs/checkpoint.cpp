@@ -8,6 +8,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/core/error.h"
 #include "harmonium/core/sha256.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/data/formats/safetensors.h"
 
 namespace harmonium {
@@ -53,7 +54,7 @@ Index read_index(const fs::path& folder) {
   }
   try {
     for (const json& each : json::parse(read_file(path))) {
-      Entry entry{.file = each.at("file"), .update = each.at("update"), .seconds = each.at("seconds")};
+      Entry entry{.file = each.at("file"), .update = whole_number(each.at("update")), .seconds = each.at("seconds")};
       if (each.contains("sha256")) entry.sum = each.at("sha256");
       index.entries.push_back(entry);
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/runs/json_lines.h"
 #include "harmonium/runs/run_folder.h"
 
@@ -99,22 +100,23 @@ nlohmann::ordered_json to_json(const ClassificationResult& result) {
 
 ClassificationResult classification_from_json(const nlohmann::ordered_json& json) {
   ClassificationResult result{.model = json.at("model"),
-                              .updates = json.at("updates"),
+                              .updates = whole_number(json.at("updates")),
                               .data = json.at("data"),
-                              .n = json.at("n"),
-                              .wrong = json.at("wrong"),
+                              .n = whole_number(json.at("n")),
+                              .wrong = whole_number(json.at("wrong")),
                               .binarization = json.at("binarization"),
                               .mean_log_probability = json.at("mean_log_probability"),
-                              .confusion = json.at("confusion"),
+                              .confusion = {},
                               .mistakes = {},
                               .unfinished = json.value("unfinished", "")};
+  for (const auto& row : json.at("confusion")) result.confusion.push_back(whole_numbers(row));
   if (json.contains("trained_rows") && json.at("trained_rows").is_number())
-    result.trained_rows = json.at("trained_rows");
+    result.trained_rows = whole_number(json.at("trained_rows"));
   if (json.contains("trained_rows_note")) result.trained_rows_note = json.at("trained_rows_note");
   for (const auto& each : json.at("mistakes"))
-    result.mistakes.push_back({.row = each.at("row"),
-                               .truth = each.at("truth"),
-                               .predicted = each.at("predicted"),
+    result.mistakes.push_back({.row = whole_number(each.at("row")),
+                               .truth = whole_number(each.at("truth")),
+                               .predicted = whole_number(each.at("predicted")),
                                .log_probability = each.at("log_probability")});
   for (const auto& line : result.confusion)
     require(line.size() == result.confusion.size(), "a confusion matrix is square, and one of its lines has {} of {}",

@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/json_lines.h"
 #include "harmonium/runs/run_folder.h"
@@ -135,13 +136,13 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   };
   Evaluation evaluation{
       .model = from.at("model"),
-      .updates = number("updates"),
+      .updates = whole_number(number("updates")),
       .seconds = number("seconds"),
       .data = from.at("data").is_null() ? "" : from.at("data").get<std::string>(),
-      .n = from.at("n"),
+      .n = whole_number(from.at("n")),
       .binarization = from.at("binarization").is_null() ? "" : from.at("binarization").get<std::string>(),
       .device = from.value("device", "cpu"),
-      .draws = number("draws", 1),
+      .draws = whole_number<int>(number("draws", 1)),
       .log_z = std::nullopt,
       .unfinished = from.value("unfinished", "")};
   if (!from.at("log_z").is_null()) evaluation.log_z = estimate_from_json(from.at("log_z"));
@@ -158,13 +159,13 @@ Evaluation evaluation_from_json(const ordered_json& from) {
     const ordered_json& hidden = from.at("hidden");
     evaluation.hidden = HiddenLayers{.method = hidden.at("method"), .exact = hidden.at("exact")};
     if (!evaluation.hidden->exact) {
-      evaluation.hidden->sweeps = hidden.at("sweeps");
+      evaluation.hidden->sweeps = whole_number(hidden.at("sweeps"));
       evaluation.hidden->change = hidden.at("change");
       evaluation.hidden->converged = hidden.at("converged");
       if (hidden.contains("gap") && hidden.at("gap").is_number()) {
         evaluation.hidden->gap = hidden.at("gap").get<double>();
-        evaluation.hidden->chains = hidden.at("chains");
-        evaluation.hidden->betas = hidden.at("betas");
+        evaluation.hidden->chains = whole_number(hidden.at("chains"));
+        evaluation.hidden->betas = whole_number(hidden.at("betas"));
       }
       if (evaluation.log_likelihood && evaluation.log_z)
         evaluation.log_likelihood->method =
@@ -174,7 +175,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   if (object("raise")) {
     evaluation.raise = estimate_from_json(from.at("raise"));
     evaluation.raise->method = "raise";
-    evaluation.raise_rows = from.at("raise").value("rows", std::int64_t{0});
+    evaluation.raise_rows = from.at("raise").contains("rows") ? whole_number(from.at("raise").at("rows")) : 0;
   }
   if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
   if (object("bennett")) evaluation.bennett = estimate_from_json(from.at("bennett"));
@@ -182,7 +183,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   if (object("judgement")) evaluation.acceptable = from.at("judgement").value("acceptable_gap", evaluation.acceptable);
   if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
   if (from.contains("trained_rows") && from.at("trained_rows").is_number())
-    evaluation.trained_rows = from.at("trained_rows").get<std::int64_t>();
+    evaluation.trained_rows = whole_number(from.at("trained_rows"));
   if (from.contains("trained_rows_note") && from.at("trained_rows_note").is_string())
     evaluation.trained_rows_note = from.at("trained_rows_note");
   return evaluation;

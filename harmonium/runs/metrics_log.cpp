@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "harmonium/core/atomic_file.h"
+#include "harmonium/data/formats/json_numbers.h"
 
 namespace harmonium {
 
@@ -18,7 +19,7 @@ std::string encode(const MetricsRow& row) {
 }
 
 MetricsRow row_from_json(const ordered_json& entry) {
-  MetricsRow row{.update = entry.at("update"), .seconds = entry.at("seconds")};
+  MetricsRow row{.update = whole_number(entry.at("update")), .seconds = entry.at("seconds")};
   for (const auto& [name, value] : entry.items())
     if (name != "update" && name != "seconds" && value.is_number()) row.values[name] = value;
   return row;

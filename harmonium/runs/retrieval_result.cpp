@@ -1,6 +1,7 @@
 #include "harmonium/runs/retrieval_result.h"
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/runs/json_lines.h"
 #include "harmonium/runs/run_folder.h"
 
@@ -40,20 +41,20 @@ nlohmann::ordered_json to_json(const RetrievalResult& result) {
 
 RetrievalResult retrieval_from_json(const nlohmann::ordered_json& json) {
   RetrievalResult result{.model = json.at("model"),
-                         .updates = json.at("updates"),
+                         .updates = whole_number(json.at("updates")),
                          .data = json.at("data"),
                          .against = json.at("against"),
                          .fitted = json.at("fitted"),
-                         .queries = json.at("queries"),
-                         .pool = json.at("pool"),
+                         .queries = whole_number(json.at("queries")),
+                         .pool = whole_number(json.at("pool")),
                          .curves = {},
                          .unfinished = json.value("unfinished", "")};
   if (json.contains("trained_rows") && json.at("trained_rows").is_number())
-    result.trained_rows = json.at("trained_rows");
+    result.trained_rows = whole_number(json.at("trained_rows"));
   for (const auto& each : json.at("curves")) {
-    NamedCurve curve{.name = each.at("name"), .numbers = each.at("numbers"), .points = {}};
+    NamedCurve curve{.name = each.at("name"), .numbers = whole_number(each.at("numbers")), .points = {}};
     for (const auto& point : each.at("points"))
-      curve.points.push_back({.retrieved = point.at("retrieved"),
+      curve.points.push_back({.retrieved = whole_number(point.at("retrieved")),
                               .precision = point.at("precision"),
                               .low = point.at("low"),
                               .high = point.at("high")});

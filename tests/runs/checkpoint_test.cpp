@@ -51,6 +51,15 @@ TEST_F(Checkpoints, GiveTheNewestBackAndKeepTwo) {
   EXPECT_FALSE(read_checkpoint(folder.path() / "nowhere").has_value());
 }
 
+TEST_F(Checkpoints, AreFoundWhereTheIndexNamesAnUpdateBeyondAllNumbers) {
+  for (const char* update : {"45951614000000000000000000", "1.5", "-1e300", "\"30\""}) {
+    std::ofstream(place / "latest.json") << format(
+        R"([{{"file":"update-00000030.safetensors","update":{},"seconds":1}}])", update);
+    EXPECT_EQ(newest(), 30) << update;
+    EXPECT_NE(warning().find("latest.json is damaged"), std::string::npos) << warning();
+  }
+}
+
 TEST_F(Checkpoints, OfEqualRunsAreEqualFilesHoweverLongTheyTook) {
   const std::string before = read_file(file(30));
   write_checkpoint(place, of_update(30, 99));
