@@ -101,6 +101,21 @@ SafetensorsEntry parse_safetensors_entry(const std::string& name, const json& va
   return entry;
 }
 
+// Tensors without bytes begin where their neighbour does, so a reader can only tell them apart by name: they are
+// written in the order in which they will be read.
+void sort_neighbours_without_bytes(std::vector<std::size_t>& order, const TensorFile& file) {
+  const auto tensor = [&](std::size_t i) -> const at::Tensor& { return file.tensors[i].second; };
+  for (auto begin = order.begin(); begin != order.end();) {
+    auto end = std::next(begin);
+    if (tensor(*begin).nbytes() == 0)
+      end = std::find_if(begin, order.end(), [&](std::size_t i) {
+        return tensor(i).nbytes() != 0 || tensor(i).element_size() != tensor(*begin).element_size();
+      });
+    std::sort(begin, end, [&](std::size_t a, std::size_t b) { return file.tensors[a].first < file.tensors[b].first; });
+    begin = end;
+  }
+}
+
 }  // namespace
 
 bool TensorFile::contains(std::string_view name) const {
@@ -121,6 +136,7 @@ std::string encode_safetensors(const TensorFile& file) {
   std::vector<std::size_t> order(file.tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return file.tensors[i].second.element_size(); });
+  sort_neighbours_without_bytes(order, file);
 
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   std::set<std::string> seen{std::string(safetensors_metadata)};
