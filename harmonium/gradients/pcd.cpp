@@ -7,6 +7,7 @@ namespace harmonium {
 
 void Pcd::begin(const BoltzmannMachine& machine, const Key& key) {
   if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
+  machine.require_whole_state(particles_, "saved chains of pcd");
 }
 
 const State& Pcd::begun(const BoltzmannMachine& machine, const Key& key) {

@@ -12,6 +12,7 @@ Moments TemperedGradient::model_moments(const BoltzmannMachine& machine, const S
   base_.observe(machine, data);
   const TemperedLine line(machine, base_.parameters(machine));
   if (particles_.layers.empty()) particles_ = machine.independent_sample(key.fold_in(0), options_.particles);
+  machine.require_whole_state(particles_, "saved chains of tempered");
   gibbs(machine, particles_, key.fold_in(1), options_.sweeps);
   Fields fields;
   acceptance_ = tempered_transition(line, ladder_, particles_, key.fold_in(2), &fields).acceptance;

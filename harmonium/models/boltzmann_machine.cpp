@@ -395,6 +395,18 @@ State BoltzmannMachine::independent_sample(const Key& key, std::int64_t rows) co
   return state;
 }
 
+void BoltzmannMachine::require_whole_state(const State& state, std::string_view whose) const {
+  require(state.layers.size() == layers().size(), "{}: the state has {} layers, the machine {}", whose,
+          state.layers.size(), layers().size());
+  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
+    const at::Tensor& values = state.layers[layer];
+    require(values.defined() && values.dim() == 2 && values.size(0) >= 1 && values.size(0) == state.rows() &&
+                values.size(1) == unit(layer).width(),
+            "{}: the state of layer {} is not a table of {} rows and {} columns", whose, layers()[layer].name,
+            state.rows(), unit(layer).width());
+  }
+}
+
 State BoltzmannMachine::observe(const std::vector<at::Tensor>& values) const {
   const LayerSet targets = observed();
   require(values.size() == targets.size(), "the machine observes {} layers, but {} were given", targets.size(),

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harmonium/core/moments.h"
@@ -117,6 +118,9 @@ class BoltzmannMachine {
 
   // A state whose rows are drawn from the layers' biases alone, as if all weights were zero.
   [[nodiscard]] State independent_sample(const Key& key, std::int64_t rows) const;
+  // Refused unless every layer has a table of as many columns as units, all with the same number of rows (at least
+  // one). For states that come from a file; `whose` begins the message.
+  void require_whole_state(const State& state, std::string_view whose) const;
   // A state with the given values in observed layers (in layer order) and nothing elsewhere; checks widths and values'
   // rows. Values that are elsewhere are copied to the machine's device.
   [[nodiscard]] State observe(const std::vector<at::Tensor>& values) const;

@@ -162,6 +162,22 @@ TEST(Pcd, RestoredFromNothingStartsAfresh) {
   EXPECT_EQ(fresh->particles().rows(), 7);
 }
 
+// As a checkpoint may have them that somebody has changed by hand.
+TEST(Pcd, RefusesSavedChainsThatDoNotFitTheMachine) {
+  const BoltzmannMachine machine = make_rbm("bernoulli:3", "bernoulli:2", at::kDouble);
+  const auto first = at::zeros({4, 3}, at::kDouble);
+  for (const NamedTensors& saved : {NamedTensors{{"particles.0", first}},
+                                    {{"particles.0", first}, {"particles.1", at::zeros({4, 3}, at::kDouble)}},
+                                    {{"particles.0", first}, {"particles.1", at::zeros({5, 2}, at::kDouble)}},
+                                    {{"particles.0", first}, {"particles.1", at::zeros({8}, at::kDouble)}}})
+    for (const char* name : {"pcd", "tempered"}) {
+      const auto phase = make_negative_phase(name, {.particles = 4});
+      phase->restore(saved);
+      support::expect_mentions(support::message_of([&] { (void)phase->model_moments(machine, {}, Key(1)); }),
+                               {"saved chains", name});
+    }
+}
+
 TEST(Pcd, NeverResetsItsChains) {
   // Weights so strong that a chain never changes sides: what the first update finds, the hundredth still shows.
   BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2", at::kDouble);
