@@ -9,7 +9,7 @@ namespace harmonium {
 
 namespace {
 
-Training make_net_training(const RunConfig& config, const RunData& data, const FeedForward& net) {
+Training make_net_training(const RunConfig& config, const RunData& data, const FeedForward& net, double adversarial) {
   const Key key(config.seed);
   const Loss loss = parse_loss(config.loss);
   BatchStream batches(data.train,
@@ -19,7 +19,9 @@ Training make_net_training(const RunConfig& config, const RunData& data, const F
                        .classes = loss == Loss::cross_entropy ? net.outputs() : 0},
                       key.fold_in(run_streams::batches), net.bias(0).device());
   return make_training(net, std::move(batches),
-                       {.loss = loss, .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout}},
+                       {.loss = loss,
+                        .dropout = {.inputs = config.dropout_inputs, .hidden = config.dropout},
+                        .adversarial = adversarial},
                        config.optimizer, step_options(config),
                        {.updates = config.updates,
                         .averaging = config.averaging,
@@ -29,8 +31,9 @@ Training make_net_training(const RunConfig& config, const RunData& data, const F
 
 class NetTrainee final : public Trainee {
  public:
-  NetTrainee(const RunConfig& config, const RunData& data, TrainedNet start)
-      : Trainee(make_net_training(config, data, start.net.to(at::TensorOptions().device(find_device(config.device))))),
+  NetTrainee(const RunConfig& config, const RunData& data, TrainedNet start, double adversarial)
+      : Trainee(make_net_training(config, data, start.net.to(at::TensorOptions().device(find_device(config.device))),
+                                  adversarial)),
         config_(config),
         data_(data),
         start_(std::move(start)) {}
@@ -79,8 +82,9 @@ class NetTrainee final : public Trainee {
 
 }  // namespace
 
-std::unique_ptr<Trainee> make_net_trainee(const RunConfig& config, const RunData& data, TrainedNet start) {
-  return std::make_unique<NetTrainee>(config, data, std::move(start));
+std::unique_ptr<Trainee> make_net_trainee(const RunConfig& config, const RunData& data, TrainedNet start,
+                                          double adversarial) {
+  return std::make_unique<NetTrainee>(config, data, std::move(start), adversarial);
 }
 
 }  // namespace harmonium

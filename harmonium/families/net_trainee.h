@@ -1,4 +1,5 @@
-// A feed-forward net under training: losses and errors on validation rows, and the best net by them.
+// A feed-forward net under training: losses and errors on validation rows, and the best net by them. `adversarial` is
+// the step of adversarial examples (training/net_loss.h); 0: none.
 #pragma once
 
 #include <memory>
@@ -10,6 +11,7 @@
 
 namespace harmonium {
 
-[[nodiscard]] std::unique_ptr<Trainee> make_net_trainee(const RunConfig& config, const RunData& data, TrainedNet start);
+[[nodiscard]] std::unique_ptr<Trainee> make_net_trainee(const RunConfig& config, const RunData& data, TrainedNet start,
+                                                        double adversarial = 0);
 
 }  // namespace harmonium

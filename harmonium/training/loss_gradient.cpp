@@ -12,4 +12,9 @@ LossGradient loss_gradient(const Moments& parameters, const std::function<at::Te
   return result;
 }
 
+at::Tensor gradient_kept_apart(const at::Tensor& loss, const at::Tensor& leaf) {
+  loss.backward({}, /*retain_graph=*/true, /*create_graph=*/false, at::TensorList(leaf));
+  return leaf.grad();
+}
+
 }  // namespace harmonium

@@ -16,4 +16,7 @@ struct LossGradient {
 [[nodiscard]] LossGradient loss_gradient(const Moments& parameters,
                                          const std::function<at::Tensor(const Moments& leaves)>& loss);
 
+// ∂loss/∂leaf alone: other leaves get nothing, and the loss can be differentiated again.
+[[nodiscard]] at::Tensor gradient_kept_apart(const at::Tensor& loss, const at::Tensor& leaf);
+
 }  // namespace harmonium

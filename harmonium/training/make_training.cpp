@@ -29,11 +29,16 @@ Training make_training(const FeedForward& net, BatchStream batches, const NetObj
           batches.data().columns(), net.inputs());
   for (const auto& [what, share] : {std::pair{"inputs", objective.dropout.inputs}, {"units", objective.dropout.hidden}})
     require(share >= 0 && share < 1, "the share of {} to drop must be at least 0 and below 1, not {}", what, share);
+  require(objective.adversarial >= 0, "the step of adversarial examples must not be negative, and is {}",
+          objective.adversarial);
   auto criterion = std::make_unique<Criterion>(
       net.parameters(), net.groups(),
       [net, objective](const Moments& leaves, const std::vector<at::Tensor>& batch, const Key& key) {
-        return mean_loss(net.with_parameters(leaves), batch.front(), batch.back(), objective.loss, objective.dropout,
-                         key);
+        const FeedForward there = net.with_parameters(leaves);
+        if (objective.adversarial > 0)
+          return adversarial_loss(there, batch.front(), batch.back(), objective.loss, objective.dropout,
+                                  objective.adversarial, key);
+        return mean_loss(there, batch.front(), batch.back(), objective.loss, objective.dropout, key);
       });
   return {std::move(criterion), make_optimizer(optimizer, net.groups(), net.parameters()), std::move(batches), step,
           options};

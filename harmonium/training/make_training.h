@@ -32,6 +32,7 @@ namespace harmonium {
 struct NetObjective {
   Loss loss = Loss::cross_entropy;
   Dropout dropout = {};
+  double adversarial = 0;  // step of adversarial_loss(); 0: the plain loss
 };
 // A feed-forward net by a loss (Criterion). Targets are the labels of batches where those carry any, else the inputs
 // themselves. The optimizer is adam or sgd.

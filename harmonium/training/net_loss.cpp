@@ -77,6 +77,15 @@ at::Tensor mean_loss(const FeedForward& net, const at::Tensor& inputs, const at:
   return per_row(net, net.logits(inputs, drop), targets, loss).mean();
 }
 
+at::Tensor adversarial_loss(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss,
+                            const Dropout& dropout, double step, const Key& key) {
+  enum : std::uint64_t { plain_stream, harder_stream };
+  const at::Tensor rows = inputs.detach().requires_grad_();
+  const at::Tensor plain = mean_loss(net, rows, targets, loss, dropout, key.fold_in(plain_stream));
+  const at::Tensor harder = inputs.detach() + step * gradient_kept_apart(plain, rows).sign_();
+  return (plain + mean_loss(net, harder, targets, loss, dropout, key.fold_in(harder_stream))) / 2;
+}
+
 LossGradient loss_gradient(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets, Loss loss,
                            const Dropout& dropout, const Key& key) {
   return loss_gradient(net.parameters(), [&](const Moments& leaves) {

@@ -37,7 +37,12 @@ struct Dropout {
 // Mean over rows in the net's own precision: one number. `key` decides which units are dropped.
 [[nodiscard]] at::Tensor mean_loss(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets,
                                    Loss loss, const Dropout& dropout = {}, const Key& key = Key(0));
-// That and its gradient, shaped like the parameters.
+// Half of that loss and half of the one of the same rows made harder: every value is moved by `step` in the direction
+// in which the loss grows, x + step · sign(∂loss/∂x) (adversarial examples; Goodfellow, Shlens & Szegedy 2015). Rows
+// that are harder are data like others: no gradient flows through the way they are made. Costs 7/3 of the plain loss.
+[[nodiscard]] at::Tensor adversarial_loss(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets,
+                                          Loss loss, const Dropout& dropout, double step, const Key& key);
+// The mean loss and its gradient, shaped like the parameters.
 [[nodiscard]] LossGradient loss_gradient(const FeedForward& net, const at::Tensor& inputs, const at::Tensor& targets,
                                          Loss loss, const Dropout& dropout = {}, const Key& key = Key(0));
 

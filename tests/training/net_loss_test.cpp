@@ -129,5 +129,48 @@ TEST(Dropout, KeepsTheMeanOfALinearNet) {
   EXPECT_GT(seen.std().item<double>(), 0.05) << "nothing was dropped";
 }
 
+// Against a second derivation: the gradient with respect to every value by differences, its sign by hand, and the plain
+// loss there. Without dropout both halves can be computed apart.
+TEST(AdversarialLoss, IsTheMeanOfThePlainLossAndThatOfRowsMovedUphill) {
+  FeedForward net = make_classifier(5, {4}, 3, Activation::logistic, at::kDouble);
+  initialize(net, Key(3));
+  const at::Tensor rows = uniform(Key(4), {6, 5}, at::kDouble), targets = one_hot_targets(6, 3);
+  const auto loss_of = [&](const at::Tensor& at_rows) {
+    return row_losses(net, at_rows, targets, Loss::cross_entropy).mean().item<double>();
+  };
+  constexpr double difference = 1e-6, step = 0.1;
+  at::Tensor harder = rows.clone();
+  for (std::int64_t i = 0; i < rows.numel(); ++i) {
+    at::Tensor up = rows.clone(), down = rows.clone();
+    up.view(-1)[i] += difference;
+    down.view(-1)[i] -= difference;
+    harder.view(-1)[i] += loss_of(up) > loss_of(down) ? step : -step;
+  }
+  const at::Tensor found = adversarial_loss(net, rows, targets, Loss::cross_entropy, {}, step, Key(6));
+  EXPECT_NEAR(found.item<double>(), (loss_of(rows) + loss_of(harder)) / 2, 1e-12);
+  EXPECT_GT(loss_of(harder), loss_of(rows));
+}
+
+// Its gradient is that of the two halves, the moved rows held: nothing of the way uphill is left in it.
+TEST(AdversarialLoss, HasTheGradientOfItsTwoHalves) {
+  FeedForward net = make_classifier(5, {4}, 3, Activation::logistic, at::kDouble);
+  initialize(net, Key(3));
+  const at::Tensor rows = uniform(Key(4), {6, 5}, at::kDouble), targets = one_hot_targets(6, 3);
+  constexpr double step = 0.1;
+  at::Tensor harder;
+  {
+    const at::Tensor leaf = rows.clone().requires_grad_();
+    harder = rows + step * gradient_kept_apart(mean_loss(net, leaf, targets, Loss::cross_entropy), leaf).sign();
+  }
+  const Moments found =
+      loss_gradient(net.parameters(), [&](const Moments& leaves) {
+        return adversarial_loss(net.with_parameters(leaves), rows, targets, Loss::cross_entropy, {}, step, Key(6));
+      }).gradient;
+  const Moments plain = loss_gradient(net, rows, targets, Loss::cross_entropy).gradient;
+  const Moments moved = loss_gradient(net, harder, targets, Loss::cross_entropy).gradient;
+  for (const auto& [name, value] : found.entries())
+    EXPECT_LT((value - (plain[name] + moved[name]) / 2).abs().max().item<double>(), 1e-12) << name;
+}
+
 }  // namespace
 }  // namespace harmonium
