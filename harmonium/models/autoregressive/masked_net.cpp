@@ -224,22 +224,7 @@ OrderedDraw MaskedNet::complete(const Key& key, const at::Tensor& known) const {
           masks());
   require(known.dim() == 2 && known.size(1) == visible_->width() && known.size(0) >= 1,
           "a masked net of {} completes rows of {} values", structure_.visible, visible_->width());
-  // A variable is free where any of its columns is; the known ones must be the same in every row.
-  const at::Tensor free = known.isnan().cpu().reshape({known.size(0), visible_->variables(), -1}).any(2);
-  require(
-      free.eq(free.narrow(0, 0, 1)).all().item<bool>(),
-      "rows to complete must have the same known variables, since the order of this net is fixed; complete them one "
-      "by one, or train an orderless_nade");
-  const at::Tensor in_order = free[0].index_select(0, indices(order(0))).contiguous();
-  const bool* is_free = in_order.data_ptr<bool>();
-  const std::int64_t variables = visible_->variables(), first = std::find(is_free, is_free + variables, true) - is_free;
-  const std::int64_t late = std::find(is_free + first, is_free + variables, false) - is_free;
-  require(late == variables,
-          "this net draws exactly only what comes after all known variables in its order: variable {} is known, but "
-          "variable {}, which is not, comes before it; train a net whose order begins with the known ones, or an "
-          "orderless_nade",
-          late == variables ? 0 : order(0)[static_cast<std::size_t>(late)],
-          late == variables ? 0 : order(0)[static_cast<std::size_t>(std::min(first, variables - 1))]);
+  const std::int64_t first = first_free_place(known, order(0));
   const at::Tensor rows = at::nan_to_num(known.to(parameters_[output_bias].options()));
   return walk(key, rows, 0, first);
 }

@@ -26,6 +26,7 @@
 #include "harmonium/core/key.h"
 #include "harmonium/core/moments.h"
 #include "harmonium/distributions/distribution.h"
+#include "harmonium/models/autoregressive/ordered_draw.h"
 #include "harmonium/nets/activation.h"
 
 namespace harmonium {
@@ -39,11 +40,6 @@ struct MaskedNetStructure {
   std::int64_t masks = 1;
   std::string order = "raster";  // or "random:SEED", an order of its own for every mask
   std::uint64_t seed = 0;        // of the degrees where there are several masks; one mask has them spread evenly
-};
-
-// Rows drawn by an autoregressive net, and the mean of each variable given those before it.
-struct OrderedDraw {
-  at::Tensor values, means;
 };
 
 class MaskedNet {

@@ -1,0 +1,213 @@
+#include "harmonium/models/autoregressive/pixel_net.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "harmonium/core/error.h"
+
+namespace harmonium {
+
+namespace {
+
+constexpr const char* vertical_position = "vertical.position";
+constexpr const char* horizontal_position = "horizontal.position";
+constexpr const char* pixel_bias = "output.bias";
+
+// Numbers of one tensor of attention or of a block that are worked with at once where no gradient is wanted.
+constexpr std::int64_t pixel_numbers_at_once = 1 << 25;
+
+const PixelNetStructure& checked(const PixelNetStructure& shape) {
+  require(shape.height >= 1 && shape.width >= 1, "a pixel net needs pictures, not {} × {} pixels", shape.height,
+          shape.width);
+  require(shape.channels >= 1 && shape.blocks >= 1, "a pixel net needs a channel and a block, not {} and {}",
+          shape.channels, shape.blocks);
+  require(shape.attention >= 0 && shape.attention <= shape.blocks,
+          "attention after {} of {} blocks: give a number from 0 to {}", shape.attention, shape.blocks, shape.blocks);
+  require(shape.kernel >= 3 && shape.kernel % 2 == 1, "a kernel {} pixels wide: give an odd number from 3",
+          shape.kernel);
+  return shape;
+}
+
+}  // namespace
+
+PixelNet::PixelNet(PixelNetStructure structure, at::ScalarType type)
+    : structure_(checked(structure)),
+      visible_(pixels()),
+      first_above_("vertical.input", 1, structure_.channels,
+                   {.above = structure_.kernel, .below = -1, .left = structure_.kernel, .right = structure_.kernel}),
+      first_left_("horizontal.input", 1, structure_.channels, {.left = structure_.kernel, .right = -1}),
+      before_output_("last", structure_.channels, structure_.channels),
+      output_("output", structure_.channels, 1, {}, /*biased=*/false) {
+  const std::int64_t reach = (structure_.kernel - 1) / 2;
+  for (std::int64_t block = 0; block < structure_.blocks; ++block) {
+    vertical_.emplace_back(format("vertical.block{}", block + 1), structure_.channels,
+                           Border{.above = reach, .left = reach, .right = reach}, /*has_side=*/false);
+    horizontal_.emplace_back(format("horizontal.block{}", block + 1), structure_.channels,
+                             Border{.above = reach, .left = reach}, /*has_side=*/true);
+    attention_.emplace_back();
+    if ((block + 1) * structure_.attention / structure_.blocks > block * structure_.attention / structure_.blocks)
+      attention_.back().emplace(format("attention{}", block + 1), structure_.channels);
+  }
+  const auto of_places = [&](const char* name) {
+    parameters_.insert(name, at::zeros({structure_.channels, structure_.height, structure_.width}, type));
+  };
+  first_above_.declare(parameters_, type);
+  of_places(vertical_position);
+  first_left_.declare(parameters_, type);
+  of_places(horizontal_position);
+  for (std::size_t block = 0; block < vertical_.size(); ++block) {
+    vertical_[block].declare(parameters_, type);
+    horizontal_[block].declare(parameters_, type);
+    if (attention_[block]) attention_[block]->declare(parameters_, type);
+  }
+  before_output_.declare(parameters_, type);
+  output_.declare(parameters_, type);
+  parameters_.insert(pixel_bias, at::zeros({pixels()}, type));
+}
+
+std::vector<std::int64_t> PixelNet::order() const {
+  std::vector<std::int64_t> raster(static_cast<std::size_t>(pixels()));
+  std::iota(raster.begin(), raster.end(), 0);
+  return raster;
+}
+
+double PixelNet::products() const {
+  double each = first_above_.weights() + first_left_.weights() + before_output_.weights() + output_.weights();
+  for (std::size_t block = 0; block < vertical_.size(); ++block) {
+    each += vertical_[block].weights() + horizontal_[block].weights();
+    if (attention_[block])
+      each += attention_[block]->weights() + attention_[block]->products(static_cast<double>(pixels()));
+  }
+  return each * static_cast<double>(pixels());
+}
+
+at::TensorOptions PixelNet::options() const { return parameters_[pixel_bias].options(); }
+
+PixelNet PixelNet::with_parameters(Moments parameters) const {
+  for (const auto& [name, value] : parameters_.entries())
+    require(parameters[name].sizes() == value.sizes(), "parameter {} does not fit this pixel net", name);
+  PixelNet other = *this;
+  other.parameters_ = std::move(parameters);
+  return other;
+}
+
+PixelNet PixelNet::to(const at::TensorOptions& options) const {
+  PixelNet other = *this;
+  other.parameters_ = parameters_.to(options).clone();
+  return other;
+}
+
+at::Tensor PixelNet::picture_of(const at::Tensor& rows) const {
+  require(rows.dim() == 2 && rows.size(1) == pixels(), "a pixel net of {} × {} pixels takes rows of {}, not of {}",
+          structure_.height, structure_.width, pixels(), rows.dim() == 2 ? rows.size(1) : -1);
+  return (2 * rows - 1).reshape({rows.size(0), 1, structure_.height, structure_.width});
+}
+
+std::vector<at::Tensor> PixelNet::vertical(const Moments& parameters, const at::Tensor& picture,
+                                           PicturePass& pass) const {
+  std::vector<at::Tensor> stages = {first_above_.of_picture(parameters, picture, pass) +
+                                    pass.window_of(parameters[vertical_position].unsqueeze(0))};
+  for (const GatedResidual& block : vertical_) stages.push_back(block.forward(parameters, stages.back(), {}, pass));
+  return stages;
+}
+
+at::Tensor PixelNet::horizontal(const Moments& parameters, const at::Tensor& picture,
+                                const std::vector<at::Tensor>& above, PicturePass& pass) const {
+  at::Tensor values = first_left_.of_picture(parameters, picture, pass) + above[0] +
+                      pass.window_of(parameters[horizontal_position].unsqueeze(0));
+  for (std::size_t block = 0; block < horizontal_.size(); ++block) {
+    values = horizontal_[block].forward(parameters, values, above[block + 1], pass);
+    if (attention_[block]) values = attention_[block]->forward(parameters, values, pass);
+  }
+  values = before_output_.forward(parameters, at::elu(values), pass);
+  const at::Tensor bias = parameters[pixel_bias].reshape({1, 1, structure_.height, structure_.width});
+  return output_.forward(parameters, at::elu(values), pass) + pass.window_of(bias);
+}
+
+at::Tensor PixelNet::raw(const Moments& parameters, const at::Tensor& rows, double dropout, const Key& key) const {
+  PicturePass pass(structure_.height, structure_.width, dropout, key);
+  const at::Tensor picture = picture_of(rows);
+  return horizontal(parameters, picture, vertical(parameters, picture, pass), pass).reshape({rows.size(0), pixels()});
+}
+
+at::Tensor PixelNet::log_prob(const Moments& parameters, const at::Tensor& rows, double dropout, const Key& key) const {
+  return visible_.log_prob(rows, raw(parameters, rows, dropout, key));
+}
+
+at::Tensor PixelNet::log_probabilities(const at::Tensor& rows,
+                                       const std::function<void(std::int64_t done, std::int64_t total)>& done) const {
+  const c10::NoGradGuard without_gradient;
+  const std::int64_t numbers = pixels() * std::max(2 * structure_.channels, structure_.attention > 0 ? pixels() : 1);
+  const std::int64_t at_once = std::clamp<std::int64_t>(pixel_numbers_at_once / numbers, 1, 1000);
+  std::vector<at::Tensor> blocks = {at::empty({0}, options().dtype(at::kDouble))};
+  for (std::int64_t first = 0; first < rows.size(0); first += at_once) {
+    const at::Tensor block = rows.narrow(0, first, std::min(at_once, rows.size(0) - first));
+    blocks.push_back(log_prob(parameters_, block.to(options())));
+    if (done) done(first + block.size(0), rows.size(0));
+  }
+  return at::cat(blocks);
+}
+
+OrderedDraw PixelNet::walk(const Key& key, const at::Tensor& rows, std::int64_t first) const {
+  const c10::NoGradGuard without_gradient;
+  const std::int64_t width = structure_.width, known_rows = first / width;
+  const auto one = visible_.of_one_variable();
+  OrderedDraw result{.values = rows.clone(), .means = rows.clone()};
+  const at::Tensor picture = picture_of(rows);  // drawn pixels are written into it
+  PicturePass pass(structure_.height, width);
+  const auto see_rows = [&](std::int64_t row, std::int64_t count) {
+    pass.move_to({.row = row, .column = 0, .rows = count, .columns = width});
+    return vertical(parameters_, picture, pass);
+  };
+  if (known_rows > 0) (void)horizontal(parameters_, picture, see_rows(0, known_rows), pass);
+  for (std::int64_t row = known_rows; row < structure_.height; ++row) {
+    const std::vector<at::Tensor> above = see_rows(row, 1);
+    for (std::int64_t column = 0; column < width; ++column) {
+      const std::int64_t place = row * width + column;
+      std::vector<at::Tensor> here;
+      for (const at::Tensor& stage : above) here.push_back(stage.narrow(3, column, 1));
+      pass.move_to({.row = row, .column = column, .rows = 1, .columns = 1});
+      const at::Tensor raw = horizontal(parameters_, picture, here, pass).reshape({rows.size(0), 1});
+      if (place < first) continue;
+      const at::Tensor drawn = one->sample(key.fold_in(static_cast<std::uint64_t>(place)), raw);
+      result.values.narrow(1, place, 1).copy_(drawn);
+      result.means.narrow(1, place, 1).copy_(one->mean(raw));
+      picture.select(2, row).select(2, column).copy_(2 * drawn - 1);
+    }
+  }
+  return result;
+}
+
+OrderedDraw PixelNet::sample(const Key& key, std::int64_t count) const {
+  require(count >= 0, "{} rows cannot be drawn", count);
+  return walk(key, at::zeros({count, pixels()}, options()), 0);
+}
+
+OrderedDraw PixelNet::complete(const Key& key, const at::Tensor& known) const {
+  const std::int64_t first = first_free_place(known, order());
+  return walk(key, at::nan_to_num(known.to(options())), first);
+}
+
+void initialize(PixelNet& net, const Key& key, const at::Tensor& data_means) {
+  require(data_means.dim() == 1 && data_means.size(0) == net.pixels(),
+          "a pixel net of {} pixels begins at as many means, not {}", net.pixels(), data_means.numel());
+  Moments& parameters = net.parameters();
+  for (const auto& [name, value] : parameters.entries()) at::Tensor(value).zero_();
+  std::uint64_t stream = 0;
+  const auto begin = [&](const auto& layer) { layer.initialize(parameters, key.fold_in(stream++)); };
+  begin(net.first_above_);
+  begin(net.first_left_);
+  begin(net.before_output_);
+  for (std::size_t block = 0; block < net.vertical_.size(); ++block) {
+    begin(net.vertical_[block]);
+    begin(net.horizontal_[block]);
+    if (net.attention_[block]) begin(*net.attention_[block]);
+  }
+  at::Tensor& bias = parameters[pixel_bias];
+  bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));
+}
+
+}  // namespace harmonium
