@@ -48,7 +48,9 @@ class TensorPool final : public c10::Allocator {
 #else
   c10::DataPtr allocate(std::size_t bytes) const override { return take(bytes); }
 #endif
-  // No raw_deleter: memory comes with its context.
+  // A block's context is its data, so that memory may be asked for and given back as a bare pointer: convolutions on
+  // the CPU (oneDNN) do so.
+  c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
 
   static TensorPool& instance() {
     static TensorPool* const pool = new TensorPool;  // never destroyed: tensors may outlive every static
@@ -85,7 +87,8 @@ class TensorPool final : public c10::Allocator {
       counts_.bytes_in_use += static_cast<std::int64_t>(size.size);
       counts_.most_in_use = std::max(counts_.most_in_use, counts_.bytes_in_use);
     }
-    return {static_cast<char*>(block) + header_bytes, block, &give_back, cpu};
+    void* const data = static_cast<char*>(block) + header_bytes;
+    return {data, data, &give_back, cpu};
   }
 
   // Null if there is none.
@@ -114,8 +117,9 @@ class TensorPool final : public c10::Allocator {
   }
 
   // Called by destructors, so nothing here may throw: where the list of idle blocks cannot grow, the block goes back.
-  static void give_back(void* block) noexcept {
-    if (block == nullptr) return;
+  static void give_back(void* data) noexcept {
+    if (data == nullptr) return;
+    void* const block = static_cast<char*>(data) - header_bytes;
     const Header header = *static_cast<const Header*>(block);
     TensorPool& pool = instance();
     const auto size = static_cast<std::int64_t>(header.size);

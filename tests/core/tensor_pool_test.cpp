@@ -85,6 +85,24 @@ TEST_F(TensorPoolTest, HandsOutWholeAlignedBlocksOfAnySize) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(all[i].eq(static_cast<int>(i) + 1).all().item<bool>()) << i;
 }
 
+TEST_F(TensorPoolTest, TakesBackMemoryThatWasAskedForAsABarePointer) {
+  const std::int64_t before = tensor_pool_counts().bytes_in_use;
+  c10::Allocator* const pool = c10::GetCPUAllocator();
+  void* const bare = pool->raw_allocate(1000);
+  EXPECT_GE(tensor_pool_counts().bytes_in_use, before + 1000);
+  pool->raw_deallocate(bare);
+  EXPECT_EQ(tensor_pool_counts().bytes_in_use, before);
+}
+
+// Their library asks for bare memory where shapes are such that it lays weights out anew.
+TEST_F(TensorPoolTest, ServesConvolutions) {
+  for (const std::int64_t channels : {1, 16, 32}) {
+    const at::Tensor x = at::ones({20, channels, 9, 9}).contiguous(at::MemoryFormat::ChannelsLast),
+                     W = at::ones({channels, channels, 2, 3});
+    EXPECT_EQ(at::conv2d(x, W)[19][0][7][6].item<float>(), static_cast<float>(6 * channels));
+  }
+}
+
 TEST_F(TensorPoolTest, WastesNoMoreThanAnEighth) {
   for (std::int64_t n = 64; n < 100'000; n += 7) {
     const std::int64_t before = tensor_pool_counts().bytes_in_use;
