@@ -28,6 +28,10 @@ at::Device find_device(const std::string& name) {
   require(name == "cuda", "@device {}: there are cpu and cuda", name);
   const std::string complaint = cuda_complaint();
   require(complaint.empty(), "@device cuda: {}", complaint);
+  // Convolutions as products are: in float32 unless somebody asks for TF32, and the same bits every time.
+  at::globalContext().setAllowTF32CuDNN(at::globalContext().allowTF32CuBLAS());
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
   return {at::kCUDA, 0};
 }
 

@@ -24,19 +24,26 @@ inline void wait_for_device(const at::Tensor& x) {
   if (!x.is_cpu() && x.numel() > 0) (void)x.reshape(-1).narrow(0, 0, 1).cpu();
 }
 
-// Products on a device may be rounded to TF32 while this lives: for what only shapes a metric, and comes from noisy
-// averages anyway.
+// Products and convolutions on a device may be rounded to TF32 while this lives: for what only shapes a metric, or is
+// noisy anyway.
 class FastProducts {
  public:
-  explicit FastProducts(at::Device device) : before_(at::globalContext().allowTF32CuBLAS()) {
-    if (device.is_cuda()) at::globalContext().setAllowTF32CuBLAS(true);
+  explicit FastProducts(at::Device device) : before_(at::globalContext().allowTF32CuBLAS()), device_(device) {
+    allow(true);
   }
-  ~FastProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  ~FastProducts() { allow(before_); }
   FastProducts(const FastProducts&) = delete;
   FastProducts& operator=(const FastProducts&) = delete;
 
  private:
+  void allow(bool tf32) const {
+    if (!device_.is_cuda()) return;
+    at::globalContext().setAllowTF32CuBLAS(tf32);
+    at::globalContext().setAllowTF32CuDNN(tf32);
+  }
+
   bool before_;
+  at::Device device_;
 };
 
 }  // namespace harmonium
