@@ -5,12 +5,11 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
-#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/autoregressive/causality.h"
 #include "harmonium/models/autoregressive/nade.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
@@ -38,12 +37,10 @@ std::unique_ptr<Model> MaskedNetModel::to(const at::Device& device) const {
 }
 
 std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput&) const {
-  constexpr std::int64_t filters = 96, samples = 60;
-  std::vector<Exhibit> all = {{.id = "samples",
-                               .title = "Samples",
-                               .caption = "Independent draws: the mean of every pixel given those drawn before it.",
-                               .rows = on_cpu(net_.sample(Key(1), samples).means),
-                               .samples = true}};
+  constexpr std::int64_t filters = 96;
+  std::vector<Exhibit> all = {
+      sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
+                     "Independent draws: the mean of every pixel given those drawn before it.")};
   if (net_.structure().hidden.empty()) return all;
   const at::Tensor columns = on_cpu(net_.parameters()["layer1.weights"]).t();
   const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
@@ -88,12 +85,7 @@ void MaskedNetModel::verify() const {
         net_.parameters()["output.bias"].options(), Key(0).fold_in(static_cast<std::uint64_t>(mask)));
 }
 
-at::Tensor MaskedNetModel::draw(const Request& request) const {
-  const Key key(request.seed);
-  const OrderedDraw drawn =
-      request.known.defined() ? net_.complete(key, request.known) : net_.sample(key, request.count);
-  return on_cpu(request.means ? drawn.means : drawn.values);
-}
+at::Tensor MaskedNetModel::draw(const Request& request) const { return drawn_rows(net_, request); }
 
 std::string autoregressive_visible(const std::string& visible, const std::string& who) {
   const auto unit = make_unit(visible);
@@ -130,24 +122,12 @@ std::vector<ParameterGroup> groups_by_name(const Moments& parameters) {
 }
 
 std::unique_ptr<Trainee> train_masked_net(const RunConfig& config, const RunData& data, const Model& start) {
-  const auto& begun = dynamic_cast<const MaskedNetModel&>(start);
-  const MaskedNet net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
-  auto objective = std::make_unique<SurrogateAscent>(
-      net.parameters(), groups_by_name(net.parameters()), "log_likelihood",
-      [net](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
+  return train_exact_net<MaskedNetModel>(
+      config, data, start, [](const MaskedNet& net, const Moments& leaves, const at::Tensor& rows, const Step& step) {
         // The next mask at every update.
-        const at::Tensor mean = net.log_prob(leaves, batch.front(), step.update % net.masks()).mean();
+        const at::Tensor mean = net.log_prob(leaves, rows, step.update % net.masks()).mean();
         return SurrogateAscent::Value{.climbed = mean, .shown = mean};
       });
-  return train_by_likelihood(
-      std::move(objective), config, data,
-      {.mean =
-           [net](const Moments& parameters, const at::Tensor& rows) {
-             return net.with_parameters(parameters).log_probabilities(rows).mean().item<double>();
-           },
-       .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
-         return std::make_unique<MaskedNetModel>(info, net.with_parameters(parameters));
-       }});
 }
 
 std::unique_ptr<Model> read_masked_net(const ModelHeader& header, const TensorFile& file, const std::string& where) {

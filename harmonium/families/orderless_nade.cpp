@@ -7,15 +7,13 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
+#include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/encoded_data.h"
-#include "harmonium/families/likelihood_trainee.h"
-#include "harmonium/families/masked_net_model.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/autoregressive/causality.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
@@ -61,26 +59,13 @@ class OrderlessModel final : public ExactModel {
   [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<OrderlessModel>(info_, net_); }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput& input) const override {
-    constexpr std::int64_t samples = 60, columns = 20;
     std::vector<Exhibit> all = {
-        {.id = "samples",
-         .title = "Samples",
-         .caption = "Independent draws along random orders: the mean of every pixel given those drawn before it.",
-         .rows = on_cpu(net_.sample(Key(1), samples).means),
-         .samples = true}};
-    const Dataset& train = input.train;
-    if (train.rows() < columns || train.columns() != visible().width()) return all;
-    const at::Tensor rows = train.first(columns).to_float();
-    at::Tensor known = rows.clone();
-    const std::int64_t half = known.size(1) / 2;
-    known.narrow(1, half, known.size(1) - half).fill_(std::nan(""));
-    all.push_back(
-        {.id = "completions",
-         .title = "Completions",
-         .caption = format("Rows of {}; below each two draws of its second half given the first.", train.name),
-         .rows =
-             at::cat({rows, on_cpu(net_.complete(Key(2), known).values), on_cpu(net_.complete(Key(3), known).values)}),
-         .columns = columns});
+        sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
+                       "Independent draws along random orders: the mean of every pixel given those drawn before it.")};
+    for (Exhibit& each :
+         completion_exhibit([&](const Key&key, const at::Tensor&known) { return net_.complete(key, known); },
+                            input.train, visible().width()))
+      all.push_back(std::move(each));
     return all;
   }
 
@@ -114,12 +99,7 @@ class OrderlessModel final : public ExactModel {
         net_.parameters()["output.bias"].options(), Key(0));
   }
 
-  [[nodiscard]] at::Tensor draw(const Request& request) const override {
-    const Key key(request.seed);
-    const OrderedDraw drawn =
-        request.known.defined() ? net_.complete(key, request.known) : net_.sample(key, request.count);
-    return on_cpu(request.means ? drawn.means : drawn.values);
-  }
+  [[nodiscard]] at::Tensor draw(const Request& request) const override { return drawn_rows(net_, request); }
   [[nodiscard]] std::string method() const override { return "ancestral sampling along random orders, exact"; }
   [[nodiscard]] bool completes() const override { return true; }
 

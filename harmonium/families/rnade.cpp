@@ -7,14 +7,12 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/data/standardize.h"
-#include "harmonium/families/likelihood_trainee.h"
-#include "harmonium/families/masked_net_model.h"
+#include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/autoregressive/causality.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
@@ -67,13 +65,9 @@ class RnadeModel final : public ExactModel {
   [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<RnadeModel>(info_, net_); }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
-    constexpr std::int64_t samples = 60;
     if (!info_.image) return {};
-    return {{.id = "samples",
-             .title = "Samples",
-             .caption = "Independent draws: the mean of every pixel given those drawn before it.",
-             .rows = on_cpu(net_.sample(Key(1), samples).means),
-             .samples = true}};
+    return {sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
+                           "Independent draws: the mean of every pixel given those drawn before it.")};
   }
 
  private:
@@ -109,12 +103,7 @@ class RnadeModel final : public ExactModel {
           net_.parameters()["output.bias"].options(), Key(0).fold_in(static_cast<std::uint64_t>(number)));
   }
 
-  [[nodiscard]] at::Tensor draw(const Request& request) const override {
-    const Key key(request.seed);
-    const OrderedDraw drawn =
-        request.known.defined() ? net_.complete(key, request.known) : net_.sample(key, request.count);
-    return on_cpu(request.means ? drawn.means : drawn.values).to(at::kFloat);
-  }
+  [[nodiscard]] at::Tensor draw(const Request& request) const override { return drawn_rows(net_, request); }
   [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
   [[nodiscard]] bool completes() const override { return true; }
 
@@ -184,27 +173,15 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
 }
 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
-  const auto& begun = dynamic_cast<const RnadeModel&>(start);
-  const Rnade net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
-  auto objective = std::make_unique<SurrogateAscent>(
-      net.parameters(), groups_by_name(net.parameters()), "log_likelihood",
-      [net, noise = config.own.as<RnadeOptions>().input_noise, dropout = config.dropout](
-          const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
-        const at::Tensor& rows = batch.front();
+  return train_exact_net<RnadeModel>(
+      config, data, start,
+      [noise = config.own.as<RnadeOptions>().input_noise, dropout = config.dropout](
+          const Rnade& net, const Moments& leaves, const at::Tensor& rows, const Step& step) {
         // The sum over nets, so that each learns as if it were alone.
         const at::Tensor of_nets =
             net.log_prob(leaves, rows, net.draw_noise(step.key, rows.size(0), noise, dropout)).mean(1);
         return SurrogateAscent::Value{.climbed = of_nets.sum(), .shown = of_nets.mean()};
       });
-  return train_by_likelihood(
-      std::move(objective), config, data,
-      {.mean =
-           [net](const Moments& parameters, const at::Tensor& rows) {
-             return net.with_parameters(parameters).log_probabilities(rows).mean().item<double>();
-           },
-       .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
-         return std::make_unique<RnadeModel>(info, net.with_parameters(parameters));
-       }});
 }
 
 double weights_of(double inputs, double hidden, double components, double orders) {
