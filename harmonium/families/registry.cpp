@@ -21,6 +21,7 @@ const std::vector<Family>& families() {
       made_family(),
       fvbn_family(),
       orderless_nade_family(),
+      pixel_net_family(),
       rnade_family(),
       vae_family(),
       sbn_family(),

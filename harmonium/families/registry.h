@@ -44,6 +44,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family made_family();
 [[nodiscard]] Family fvbn_family();
 [[nodiscard]] Family orderless_nade_family();
+[[nodiscard]] Family pixel_net_family();
 [[nodiscard]] Family rnade_family();
 [[nodiscard]] Family vae_family();
 [[nodiscard]] Family sbn_family();

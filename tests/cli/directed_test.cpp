@@ -33,6 +33,7 @@ TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
   const std::vector<Arguments> models = {{"--model", "fvbn"},
                                          {"--model", "made", "--layers", "8", "--masks", "2"},
                                          {"--model", "orderless_nade", "--layers", "8", "--orders", "2"},
+                                         {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
                                          {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
                                          {"--model", "rbm"}};
   for (const Arguments& model : models) {
@@ -62,6 +63,7 @@ TEST_F(DirectedModels, AreJudgedByAsManyOrdersAsAskedFor) {
 TEST_F(DirectedModels, CompleteRowsAndKeepWhatIsKnown) {
   succeed(small_run("any", {"--model", "orderless_nade", "--layers", "8"}));
   succeed(small_run("net", {"--model", "made", "--layers", "8"}));
+  succeed(small_run("pixels", {"--model", "pixel_net", "--channels", "4", "--blocks", "2"}));
   succeed(small_run("vae", {"--model", "vae", "--layers", "8", "--latent", "2"}));
   Array known{{2, 64}, std::vector<float>(128, std::numeric_limits<float>::quiet_NaN())};
   for (std::size_t i = 0; i < 64; i += 2) known.values[i] = known.values[65 + i] = static_cast<float>(i % 4 == 0);
@@ -80,11 +82,33 @@ TEST_F(DirectedModels, CompleteRowsAndKeepWhatIsKnown) {
   refuses({"sample", "net", "--clamp", "known.npy", "-n", "2", "--out", "x.npy"}, {"same known"});
   refuses({"sample", "vae", "--clamp", "known.npy", "-n", "2", "--out", "x.npy"},
           {"--clamp known.npy", "orderless_nade"});
+  refuses({"sample", "pixels", "--clamp", "known.npy", "-n", "2", "--out", "x.npy"}, {"same known"});
   Array upper{{64}, std::vector<float>(64, std::numeric_limits<float>::quiet_NaN())};
   for (std::size_t i = 0; i < 32; ++i) upper.values[i] = 1;
   write_bytes(folder / "upper.npy", npy(upper));
-  const Array lower = drawn("net", "upper.npy");
-  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(lower.values[i], 1) << i;
+  for (const char* run : {"net", "pixels"}) {
+    const Array lower = drawn(run, "upper.npy");
+    for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(lower.values[i], 1) << run << " " << i;
+  }
+}
+
+TEST_F(DirectedModels, OfPicturesAskForTheirShapeAndForOptionsThatGoTogether) {
+  std::string table;
+  for (int row = 0; row < 40; ++row)
+    for (int i = 0; i < 6; ++i) table += std::string(row * (i + 3) % 5 < 2 ? "1" : "0") + (i < 5 ? "," : "\n");
+  write_bytes(folder / "bits.csv", table);
+  const Arguments of_table = {"train", "--model",    "pixel_net", "--data",   "bits.csv", "--updates",
+                              "3",     "--channels", "4",         "--blocks", "2"};
+  refuses(of_table + Arguments{"--out", "x"}, {"bits.csv", "rows of 6", "--shape HEIGHTxWIDTH"});
+  succeed(of_table + Arguments{"--shape", "2x3", "--out", "picture"});
+  EXPECT_EQ(json({"evaluate", "picture", "--data", "bits.csv"}).at("log_likelihood").at("kind"), "exact");
+  const auto fails = [&](const Arguments& options, const std::vector<std::string>& words) {
+    refuses(Arguments{"train", "--model", "pixel_net", "--data", "digits", "--out", "x"} + options, words);
+  };
+  fails({"--kernel", "4"}, {"--kernel 4", "odd"});
+  fails({"--blocks", "2", "--attention", "3"}, {"--attention 3", "--blocks"});
+  fails({"--dropout", "1"}, {"--dropout", "below 1"});
+  fails({"--visible", "gaussian"}, {"--visible gaussian", "binary pictures"});
 }
 
 // Real values in other units are the same model: every number of a log-density differs by the logarithm of the unit.

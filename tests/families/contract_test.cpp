@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t pixels = 8;
 
-// Rows of two classes: the left half lit, or the right half, with a little noise.
+// Rows of two classes: the left half lit, or the right half, with a little noise. As pictures, two rows of four pixels.
 Dataset halves(std::int64_t rows, std::uint64_t seed) {
   at::Tensor values = at::zeros({rows, pixels}, at::kByte), labels = at::zeros({rows}, at::kLong);
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -30,7 +30,7 @@ Dataset halves(std::int64_t rows, std::uint64_t seed) {
       values[row][i] = static_cast<int>(((i >= pixels / 2) == (label == 1)) != noise);
     }
   }
-  return {.name = "halves", .values = values, .labels = labels};
+  return {.name = "halves", .values = values, .labels = labels, .image = ImageShape{2, pixels / 2}};
 }
 
 // The same with Gaussian noise on every pixel, for families of real values.
@@ -55,6 +55,10 @@ RunConfig small_config(const std::string& name, RunData& data) {
   RunConfig::visit(config, [](const char* option, auto& field, const char*) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
       if (std::string_view(option) == "latent") field = "6";
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>) {
+      if (std::string_view(option) == "channels") field = 8;
+      if (std::string_view(option) == "blocks") field = 2;
+    }
   });
   config.updates = 40;
   config.batch = 10;

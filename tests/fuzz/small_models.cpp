@@ -10,7 +10,10 @@ RunData small_rows(const std::string& family) {
   constexpr std::int64_t rows = 20, columns = 8;
   const auto make = [real = find_family(family).real_values](std::uint64_t seed) {
     const at::Tensor gray = uniform(Key(seed), {rows, columns}, at::kFloat), bits = gray.gt(0.5).to(at::kByte);
-    return Dataset{.name = "fuzz", .values = real ? gray : bits, .labels = bits.select(1, 0).to(at::kLong)};
+    return Dataset{.name = "fuzz",
+                   .values = real ? gray : bits,
+                   .labels = bits.select(1, 0).to(at::kLong),
+                   .image = ImageShape{2, columns / 2}};
   };
   return {.train = make(1), .valid = make(2)};
 }

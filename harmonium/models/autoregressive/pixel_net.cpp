@@ -137,18 +137,28 @@ at::Tensor PixelNet::log_prob(const Moments& parameters, const at::Tensor& rows,
   return visible_.log_prob(rows, raw(parameters, rows, dropout, key));
 }
 
-at::Tensor PixelNet::log_probabilities(const at::Tensor& rows,
-                                       const std::function<void(std::int64_t done, std::int64_t total)>& done) const {
+at::Tensor PixelNet::in_parts(const at::Tensor& rows, const std::function<at::Tensor(const at::Tensor& part)>& answer,
+                              const std::function<void(std::int64_t done, std::int64_t total)>& done) const {
   const c10::NoGradGuard without_gradient;
   const std::int64_t numbers = pixels() * std::max(2 * structure_.channels, structure_.attention > 0 ? pixels() : 1);
   const std::int64_t at_once = std::clamp<std::int64_t>(pixel_numbers_at_once / numbers, 1, 1000);
-  std::vector<at::Tensor> blocks = {at::empty({0}, options().dtype(at::kDouble))};
-  for (std::int64_t first = 0; first < rows.size(0); first += at_once) {
-    const at::Tensor block = rows.narrow(0, first, std::min(at_once, rows.size(0) - first));
-    blocks.push_back(log_prob(parameters_, block.to(options())));
-    if (done) done(first + block.size(0), rows.size(0));
+  std::vector<at::Tensor> parts;
+  for (std::int64_t first = 0; first == 0 || first < rows.size(0); first += at_once) {
+    const std::int64_t count = std::min(at_once, rows.size(0) - first);
+    parts.push_back(answer(rows.narrow(0, first, count).to(options())));
+    if (done && rows.size(0) > at_once) done(first + count, rows.size(0));
   }
-  return at::cat(blocks);
+  return at::cat(parts);
+}
+
+at::Tensor PixelNet::log_probabilities(const at::Tensor& rows,
+                                       const std::function<void(std::int64_t done, std::int64_t total)>& done) const {
+  return in_parts(
+      rows, [&](const at::Tensor& part) { return log_prob(parameters_, part); }, done);
+}
+
+at::Tensor PixelNet::log_conditionals(const at::Tensor& rows) const {
+  return in_parts(rows, [&](const at::Tensor& part) { return visible_.log_prob_each(part, raw(parameters_, part)); });
 }
 
 OrderedDraw PixelNet::walk(const Key& key, const at::Tensor& rows, std::int64_t first) const {

@@ -69,7 +69,10 @@ class PixelNet {
   // log p(x), rows, float64. Differentiable.
   [[nodiscard]] at::Tensor log_prob(const Moments& parameters, const at::Tensor& rows, double dropout = 0,
                                     const Key& key = Key(0)) const;
-  // The same under its own parameters, for any number of rows that may be anywhere. `done` is told rows done.
+  // log p(x_i | …) of every pixel under its own parameters, rows × pixels.
+  [[nodiscard]] at::Tensor log_conditionals(const at::Tensor& rows) const;
+  // log p(x) under its own parameters, for any number of rows that may be anywhere. float64. `done` is told rows done
+  // where they are too many for one part.
   [[nodiscard]] at::Tensor log_probabilities(
       const at::Tensor& rows, const std::function<void(std::int64_t done, std::int64_t total)>& done = {}) const;
 
@@ -87,6 +90,10 @@ class PixelNet {
   // Log-odds in the window (N × 1 × rows × columns), given the vertical stream there.
   [[nodiscard]] at::Tensor horizontal(const Moments& parameters, const at::Tensor& picture,
                                       const std::vector<at::Tensor>& above, PicturePass& pass) const;
+  // The answer for rows, worked off in parts that bound memory.
+  [[nodiscard]] at::Tensor in_parts(const at::Tensor& rows,
+                                    const std::function<at::Tensor(const at::Tensor& part)>& answer,
+                                    const std::function<void(std::int64_t done, std::int64_t total)>& done = {}) const;
   [[nodiscard]] at::Tensor picture_of(const at::Tensor& rows) const;
   // Draws what comes at place `first` and later.
   [[nodiscard]] OrderedDraw walk(const Key& key, const at::Tensor& rows, std::int64_t first) const;
