@@ -36,11 +36,19 @@ std::unique_ptr<Model> MaskedNetModel::to(const at::Device& device) const {
   return std::make_unique<MaskedNetModel>(info_, net_.to(at::TensorOptions().device(device)));
 }
 
-std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput&) const {
+std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput& input) const {
   constexpr std::int64_t filters = 96;
   std::vector<Exhibit> all = {
       sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
                      "Independent draws: the mean of every pixel given those drawn before it.")};
+  if (net_.masks() == 1 && visible().support() == Unit::Support::bits)
+    add_nats(
+        all,
+        [&](const at::Tensor& rows) {
+          const at::Tensor x = rows.to(net_.parameters()["output.bias"].options());
+          return net_.visible().log_prob_each(x, net_.raw(net_.parameters(), x, 0));
+        },
+        input.train, visible().width());
   if (net_.structure().hidden.empty()) return all;
   const at::Tensor columns = on_cpu(net_.parameters()["layer1.weights"]).t();
   const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);

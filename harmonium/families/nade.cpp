@@ -7,7 +7,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/distributions/bernoulli.h"
-#include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
@@ -48,24 +48,33 @@ class NadeModel final : public ExactModel {
   }
   [[nodiscard]] std::unique_ptr<Model> clone() const override { return std::make_unique<NadeModel>(info_, nade_); }
 
-  [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
-    constexpr std::int64_t filters = 96, samples = 60;
+  [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput& input) const override {
+    constexpr std::int64_t filters = 96;
     const at::Tensor columns = on_cpu(nade_.parameters()["encoder.weights"]).t();
     const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
-    const at::Tensor drawn = nade_.sample(Key(1), samples);
-    return {{.id = "filters",
-             .title = "Filters",
-             .caption = format("Input weights of {} of {} hidden units, largest first. Red adds, blue takes away; each "
-                               "on its own scale.",
-                               std::min(filters, columns.size(0)), columns.size(0)),
-             .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
-             .weights = true,
-             .columns = 12},
-            {.id = "samples",
-             .title = "Samples",
-             .caption = "Independent draws: the probability of every pixel given those drawn before it.",
-             .rows = on_cpu(nade_.conditional_means(drawn)),
-             .samples = true}};
+    std::vector<Exhibit> all = {
+        {.id = "filters",
+         .title = "Filters",
+         .caption = format("Input weights of {} of {} hidden units, largest first. Red adds, blue takes away; each "
+                           "on its own scale.",
+                           std::min(filters, columns.size(0)), columns.size(0)),
+         .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
+         .weights = true,
+         .columns = 12},
+        sample_exhibit(
+            [&](const Key& key, std::int64_t count) {
+              const at::Tensor drawn = nade_.sample(key, count);
+              return OrderedDraw{.values = drawn, .means = nade_.conditional_means(drawn)};
+            },
+            "Independent draws: the probability of every pixel given those drawn before it.")};
+    add_nats(
+        all,
+        [&](const at::Tensor& rows) {
+          const at::Tensor p = on_cpu(nade_.conditional_means(rows)).clamp(1e-7, 1 - 1e-7);
+          return rows * p.log() + (1 - rows) * at::log1p(-p);
+        },
+        input.train, nade_.inputs());
+    return all;
   }
 
  private:

@@ -62,10 +62,9 @@ class OrderlessModel final : public ExactModel {
     std::vector<Exhibit> all = {
         sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
                        "Independent draws along random orders: the mean of every pixel given those drawn before it.")};
-    for (Exhibit& each :
-         completion_exhibit([&](const Key&key, const at::Tensor&known) { return net_.complete(key, known); },
-                            input.train, visible().width()))
-      all.push_back(std::move(each));
+    add_completions(
+        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train,
+        visible().width());
     return all;
   }
 

@@ -62,11 +62,11 @@ class PixelNetModel final : public ExactModel {
     std::vector<Exhibit> all = {
         sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
                        "Independent draws: the probability of every pixel given those drawn before it.")};
-    for (auto& more :
-         {completion_exhibit([&](const Key&key, const at::Tensor&known) { return net_.complete(key, known); },
-                             input.train, net_.pixels()),
-          nats_exhibit([&](const at::Tensor&rows) { return net_.log_conditionals(rows); }, input.train, net_.pixels())})
-      all.insert(all.end(), more.begin(), more.end());
+    add_completions(
+        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train,
+        net_.pixels());
+    add_nats(
+        all, [&](const at::Tensor& rows) { return net_.log_conditionals(rows); }, input.train, net_.pixels());
     return all;
   }
 

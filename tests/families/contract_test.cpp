@@ -330,6 +330,11 @@ TEST_P(EveryFamily, ShowsPicturesOfItself) {
     EXPECT_FALSE(each.id.empty() || each.title.empty() || each.caption.empty());
     EXPECT_EQ(each.rows.dim(), 2) << each.id;
     EXPECT_TRUE(at::isfinite(each.rows).all().item<bool>()) << each.id;
+    if (each.id != "nats") continue;  // of each pixel: together they are the log-likelihood
+    const TestData test = make_test_data("rows", data_.train, {}, model->visible());
+    Quiet watcher;
+    const double found = -model->density()->judge({&test}, {}, watcher, nullptr).front().log_likelihood->value;
+    EXPECT_NE(each.caption.find(format("all together {:.1f}.", found)), std::string::npos) << each.caption;
   }
   EXPECT_FALSE(model->subtitle().empty() || model->layers().empty());
 }
