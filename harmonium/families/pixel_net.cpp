@@ -207,7 +207,7 @@ Family pixel_net_family() {
   return {.name = "pixel_net",
           .title = "Pixel net",
           .help = "causal convolutions with attention over binary pictures: exact log-likelihood in one pass",
-          .example = "harmonium train --data digits --model pixel_net --dropout 0.2 --updates 500",
+          .example = "harmonium train --data digits --model pixel_net --channels 16 --updates 500",
           .options = groups::joined({groups::common(), groups::tracked(), {"dropout", "patience"}}),
           .own = OwnOptions(PixelNetOptions{}),
           .resolve = resolve,
