@@ -39,7 +39,7 @@ at::Tensor PicturePass::window_of(const at::Tensor& picture, const Border& borde
 }
 
 at::Tensor& PicturePass::canvas(const std::string& layer, const at::Tensor& values, const Border& border) {
-  at::Tensor& kept = canvases_[layer];
+  at::Tensor& kept = canvases_[{floor_, layer}];
   if (!kept.defined())
     kept = at::zeros({values.size(0), values.size(1), height_ + border.above + border.below,
                       width_ + border.left + border.right},
@@ -69,9 +69,9 @@ at::Tensor PicturePass::so_far(const std::string& layer, const at::Tensor& value
 at::Tensor PicturePass::dropped(const at::Tensor& values) {
   if (dropout_ <= 0) return values;
   // The numbers lie in memory as the values do, channels last.
-  const at::Tensor u = uniform(key_.fold_in(drops_++), {values.size(0), values.size(2), values.size(3), values.size(1)},
-                               values.options());
-  return values * u.ge(dropout_).to(values.scalar_type()).div_(1 - dropout_).permute({0, 3, 1, 2});
+  at::Tensor kept = uniform(key_.fold_in(drops_++), {values.size(0), values.size(2), values.size(3), values.size(1)},
+                            values.options());
+  return values * kept.ge_(dropout_).div_(1 - dropout_).permute({0, 3, 1, 2});
 }
 
 at::Tensor PicturePass::causal_bias(const at::TensorOptions& options) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "harmonium/core/key.h"
 
@@ -36,6 +37,8 @@ class PicturePass {
   // an order in which everything is computed before a layer looks at it.
   void move_to(const Window& window);
   [[nodiscard]] const Window& window() const { return window_; }
+  // Layers of the same name remember values of their own on every floor, so that one serves all blocks of a net.
+  void go_to_floor(std::int64_t floor) { floor_ = floor; }
 
   // The window of a picture (N × C × height × width) that is known as a whole, with its border; zeros outside.
   [[nodiscard]] at::Tensor window_of(const at::Tensor& picture, const Border& border = {}) const;
@@ -60,8 +63,9 @@ class PicturePass {
   std::uint64_t drops_ = 0;
   bool remembers_ = false;
   Window window_;
-  std::map<std::string, at::Tensor> canvases_;  // of every layer, the whole picture with its border
-  at::Tensor bias_;                             // all pixels × all pixels
+  std::int64_t floor_ = 0;
+  std::map<std::pair<std::int64_t, std::string>, at::Tensor> canvases_;  // of every layer, the picture with its border
+  at::Tensor bias_;                                                      // all pixels × all pixels
 };
 
 }  // namespace harmonium

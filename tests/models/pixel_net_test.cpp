@@ -40,9 +40,14 @@ TEST(PixelNet, HasProbabilitiesThatAddUpToOne) {
 }
 
 TEST(PixelNet, SpreadsItsAttentionEvenlyAndEndsWithIt) {
-  const PixelNet net({.height = 2, .width = 2, .channels = 2, .blocks = 6, .attention = 2});
-  for (std::int64_t block = 1; block <= 6; ++block)
-    EXPECT_EQ(net.parameters().contains(format("attention{}.input.weights", block)), block == 3 || block == 6);
+  for (const auto& [attention, after] : {std::pair{2, std::vector<std::int64_t>{3, 6}}, {1, {6}}, {3, {2, 4, 6}}}) {
+    const PixelNet net({.height = 2, .width = 2, .channels = 2, .blocks = 6, .attention = attention});
+    std::vector<std::int64_t> found;
+    for (std::int64_t block = 0; block < 6; ++block)
+      if (net.attends_after(block)) found.push_back(block + 1);
+    EXPECT_EQ(found, after);
+    EXPECT_EQ(net.parameters()["attention.input.weights"].size(0), attention);
+  }
 }
 
 // Derivatives of log-odds by pixels: zero for the pixel itself and all later ones, and nowhere zero before. Pictures

@@ -31,6 +31,9 @@ const PixelNetStructure& checked(const PixelNetStructure& shape) {
   return shape;
 }
 
+// Pixels that a convolution of a block looks beside its own.
+std::int64_t reach_of(const PixelNetStructure& shape) { return (shape.kernel - 1) / 2; }
+
 }  // namespace
 
 PixelNet::PixelNet(PixelNetStructure structure, at::ScalarType type)
@@ -40,32 +43,55 @@ PixelNet::PixelNet(PixelNetStructure structure, at::ScalarType type)
                    {.above = structure_.kernel, .below = -1, .left = structure_.kernel, .right = structure_.kernel}),
       first_left_("horizontal.input", 1, structure_.channels, {.left = structure_.kernel, .right = -1}),
       before_output_("last", structure_.channels, structure_.channels),
-      output_("output", structure_.channels, 1, {}, /*biased=*/false) {
-  const std::int64_t reach = (structure_.kernel - 1) / 2;
-  for (std::int64_t block = 0; block < structure_.blocks; ++block) {
-    vertical_.emplace_back(format("vertical.block{}", block + 1), structure_.channels,
-                           Border{.above = reach, .left = reach, .right = reach}, /*has_side=*/false);
-    horizontal_.emplace_back(format("horizontal.block{}", block + 1), structure_.channels,
-                             Border{.above = reach, .left = reach}, /*has_side=*/true);
-    attention_.emplace_back();
-    if ((block + 1) * structure_.attention / structure_.blocks > block * structure_.attention / structure_.blocks)
-      attention_.back().emplace(format("attention{}", block + 1), structure_.channels);
-  }
+      output_("output", structure_.channels, 1, {}, /*biased=*/false),
+      vertical_("blocks.vertical", structure_.channels,
+                {.above = reach_of(structure_), .left = reach_of(structure_), .right = reach_of(structure_)},
+                /*has_side=*/false),
+      horizontal_("blocks.horizontal", structure_.channels,
+                  {.above = reach_of(structure_), .left = reach_of(structure_)}, /*has_side=*/true),
+      attention_("attention", structure_.channels) {
   const auto of_places = [&](const char* name) {
     parameters_.insert(name, at::zeros({structure_.channels, structure_.height, structure_.width}, type));
+  };
+  const auto stack = [&](const Moments& one, std::int64_t count) {
+    for (const auto& [name, value] : one.entries())
+      if (count > 0) parameters_.insert(name, value.unsqueeze(0).repeat_interleave(count, 0));
   };
   first_above_.declare(parameters_, type);
   of_places(vertical_position);
   first_left_.declare(parameters_, type);
   of_places(horizontal_position);
-  for (std::size_t block = 0; block < vertical_.size(); ++block) {
-    vertical_[block].declare(parameters_, type);
-    horizontal_[block].declare(parameters_, type);
-    if (attention_[block]) attention_[block]->declare(parameters_, type);
-  }
+  Moments block, attention;
+  vertical_.declare(block, type);
+  horizontal_.declare(block, type);
+  attention_.declare(attention, type);
+  stack(block, structure_.blocks);
+  stack(attention, structure_.attention);
   before_output_.declare(parameters_, type);
   output_.declare(parameters_, type);
   parameters_.insert(pixel_bias, at::zeros({pixels()}, type));
+}
+
+bool PixelNet::attends_after(std::int64_t block) const {
+  return (block + 1) * structure_.attention / structure_.blocks > block * structure_.attention / structure_.blocks;
+}
+
+PixelNet::Unstacked PixelNet::unstacked(const Moments& parameters) const {
+  Unstacked all{.rest = {},
+                .blocks = std::vector<Moments>(static_cast<std::size_t>(structure_.blocks)),
+                .attention = std::vector<Moments>(static_cast<std::size_t>(structure_.attention))};
+  for (const auto& [name, value] : parameters.entries()) {
+    std::vector<Moments>* const floors = name.starts_with("blocks.")      ? &all.blocks
+                                         : name.starts_with("attention.") ? &all.attention
+                                                                          : nullptr;
+    if (floors == nullptr) {
+      all.rest.insert(name, value);
+      continue;
+    }
+    const std::vector<at::Tensor> each = value.unbind(0);
+    for (std::size_t floor = 0; floor < each.size(); ++floor) (*floors)[floor].insert(name, each[floor]);
+  }
+  return all;
 }
 
 std::vector<std::int64_t> PixelNet::order() const {
@@ -75,13 +101,10 @@ std::vector<std::int64_t> PixelNet::order() const {
 }
 
 double PixelNet::products() const {
-  double each = first_above_.weights() + first_left_.weights() + before_output_.weights() + output_.weights();
-  for (std::size_t block = 0; block < vertical_.size(); ++block) {
-    each += vertical_[block].weights() + horizontal_[block].weights();
-    if (attention_[block])
-      each += attention_[block]->weights() + attention_[block]->products(static_cast<double>(pixels()));
-  }
-  return each * static_cast<double>(pixels());
+  const auto places = static_cast<double>(pixels());
+  return places * (first_above_.weights() + first_left_.weights() + before_output_.weights() + output_.weights() +
+                   static_cast<double>(structure_.blocks) * (vertical_.weights() + horizontal_.weights()) +
+                   static_cast<double>(structure_.attention) * (attention_.weights() + attention_.products(places)));
 }
 
 at::TensorOptions PixelNet::options() const { return parameters_[pixel_bias].options(); }
@@ -106,31 +129,37 @@ at::Tensor PixelNet::picture_of(const at::Tensor& rows) const {
   return (2 * rows - 1).reshape({rows.size(0), 1, structure_.height, structure_.width});
 }
 
-std::vector<at::Tensor> PixelNet::vertical(const Moments& parameters, const at::Tensor& picture,
+std::vector<at::Tensor> PixelNet::vertical(const Unstacked& parameters, const at::Tensor& picture,
                                            PicturePass& pass) const {
-  std::vector<at::Tensor> stages = {first_above_.of_picture(parameters, picture, pass) +
-                                    pass.window_of(parameters[vertical_position].unsqueeze(0))};
-  for (const GatedResidual& block : vertical_) stages.push_back(block.forward(parameters, stages.back(), {}, pass));
+  std::vector<at::Tensor> stages = {first_above_.of_picture(parameters.rest, picture, pass) +
+                                    pass.window_of(parameters.rest[vertical_position].unsqueeze(0))};
+  for (const Moments& block : parameters.blocks) {
+    pass.go_to_floor(static_cast<std::int64_t>(stages.size()));
+    stages.push_back(vertical_.forward(block, stages.back(), {}, pass));
+  }
   return stages;
 }
 
-at::Tensor PixelNet::horizontal(const Moments& parameters, const at::Tensor& picture,
+at::Tensor PixelNet::horizontal(const Unstacked& parameters, const at::Tensor& picture,
                                 const std::vector<at::Tensor>& above, PicturePass& pass) const {
-  at::Tensor values = first_left_.of_picture(parameters, picture, pass) + above[0] +
-                      pass.window_of(parameters[horizontal_position].unsqueeze(0));
-  for (std::size_t block = 0; block < horizontal_.size(); ++block) {
-    values = horizontal_[block].forward(parameters, values, above[block + 1], pass);
-    if (attention_[block]) values = attention_[block]->forward(parameters, values, pass);
+  at::Tensor values = first_left_.of_picture(parameters.rest, picture, pass) + above[0] +
+                      pass.window_of(parameters.rest[horizontal_position].unsqueeze(0));
+  auto attention = parameters.attention.begin();
+  for (std::size_t block = 0; block < parameters.blocks.size(); ++block) {
+    pass.go_to_floor(static_cast<std::int64_t>(block + 1));
+    values = horizontal_.forward(parameters.blocks[block], values, above[block + 1], pass);
+    if (attends_after(static_cast<std::int64_t>(block))) values = attention_.forward(*attention++, values, pass);
   }
-  values = before_output_.forward(parameters, at::elu(values), pass);
-  const at::Tensor bias = parameters[pixel_bias].reshape({1, 1, structure_.height, structure_.width});
-  return output_.forward(parameters, at::elu(values), pass) + pass.window_of(bias);
+  values = before_output_.forward(parameters.rest, at::elu(values), pass);
+  const at::Tensor bias = parameters.rest[pixel_bias].reshape({1, 1, structure_.height, structure_.width});
+  return output_.forward(parameters.rest, at::elu(values), pass) + pass.window_of(bias);
 }
 
 at::Tensor PixelNet::raw(const Moments& parameters, const at::Tensor& rows, double dropout, const Key& key) const {
   PicturePass pass(structure_.height, structure_.width, dropout, key);
   const at::Tensor picture = picture_of(rows);
-  return horizontal(parameters, picture, vertical(parameters, picture, pass), pass).reshape({rows.size(0), pixels()});
+  const Unstacked all = unstacked(parameters);
+  return horizontal(all, picture, vertical(all, picture, pass), pass).reshape({rows.size(0), pixels()});
 }
 
 at::Tensor PixelNet::log_prob(const Moments& parameters, const at::Tensor& rows, double dropout, const Key& key) const {
@@ -168,11 +197,12 @@ OrderedDraw PixelNet::walk(const Key& key, const at::Tensor& rows, std::int64_t 
   OrderedDraw result{.values = rows.clone(), .means = rows.clone()};
   const at::Tensor picture = picture_of(rows);  // drawn pixels are written into it
   PicturePass pass(structure_.height, width);
+  const Unstacked parameters = unstacked(parameters_);
   const auto see_rows = [&](std::int64_t row, std::int64_t count) {
     pass.move_to({.row = row, .column = 0, .rows = count, .columns = width});
-    return vertical(parameters_, picture, pass);
+    return vertical(parameters, picture, pass);
   };
-  if (known_rows > 0) (void)horizontal(parameters_, picture, see_rows(0, known_rows), pass);
+  if (known_rows > 0) (void)horizontal(parameters, picture, see_rows(0, known_rows), pass);
   for (std::int64_t row = known_rows; row < structure_.height; ++row) {
     const std::vector<at::Tensor> above = see_rows(row, 1);
     for (std::int64_t column = 0; column < width; ++column) {
@@ -180,7 +210,7 @@ OrderedDraw PixelNet::walk(const Key& key, const at::Tensor& rows, std::int64_t 
       std::vector<at::Tensor> here;
       for (const at::Tensor& stage : above) here.push_back(stage.narrow(3, column, 1));
       pass.move_to({.row = row, .column = column, .rows = 1, .columns = 1});
-      const at::Tensor raw = horizontal(parameters_, picture, here, pass).reshape({rows.size(0), 1});
+      const at::Tensor raw = horizontal(parameters, picture, here, pass).reshape({rows.size(0), 1});
       if (place < first) continue;
       const at::Tensor drawn = one->sample(key.fold_in(static_cast<std::uint64_t>(place)), raw);
       result.values.narrow(1, place, 1).copy_(drawn);
@@ -206,15 +236,17 @@ void initialize(PixelNet& net, const Key& key, const at::Tensor& data_means) {
           "a pixel net of {} pixels begins at as many means, not {}", net.pixels(), data_means.numel());
   Moments& parameters = net.parameters();
   for (const auto& [name, value] : parameters.entries()) at::Tensor(value).zero_();
+  PixelNet::Unstacked all = net.unstacked(parameters);
   std::uint64_t stream = 0;
-  const auto begin = [&](const auto& layer) { layer.initialize(parameters, key.fold_in(stream++)); };
-  begin(net.first_above_);
-  begin(net.first_left_);
-  begin(net.before_output_);
-  for (std::size_t block = 0; block < net.vertical_.size(); ++block) {
-    begin(net.vertical_[block]);
-    begin(net.horizontal_[block]);
-    if (net.attention_[block]) begin(*net.attention_[block]);
+  const auto begin = [&](const auto& layer, Moments& of) { layer.initialize(of, key.fold_in(stream++)); };
+  begin(net.first_above_, all.rest);
+  begin(net.first_left_, all.rest);
+  begin(net.before_output_, all.rest);
+  auto attention = all.attention.begin();
+  for (std::size_t block = 0; block < all.blocks.size(); ++block) {
+    begin(net.vertical_, all.blocks[block]);
+    begin(net.horizontal_, all.blocks[block]);
+    if (net.attends_after(static_cast<std::int64_t>(block))) begin(net.attention_, *attention++);
   }
   at::Tensor& bias = parameters[pixel_bias];
   bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));

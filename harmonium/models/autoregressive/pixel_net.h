@@ -15,6 +15,9 @@
 // two times (kernel − 1)/2 further. Attention after some of the blocks sees everything that comes before. Both streams
 // begin with numbers of their own for each place of the picture, and the output has a bias for each pixel.
 //
+// Weights of all blocks lie in one tensor, blocks × outputs × inputs × rows × columns, so that an update of many small
+// blocks is a few operations; those of all attentions likewise.
+//
 // Cost: a row is one pass, about pixels × weights multiplications. A draw computes every pixel once, in windows of one
 // pixel (nets/picture_pass.h): about the products of one pass, in as many small steps as there are pixels.
 #pragma once
@@ -52,6 +55,8 @@ class PixelNet {
   [[nodiscard]] const Distribution& visible() const { return visible_; }
   // Raster: 0 … pixels − 1.
   [[nodiscard]] std::vector<std::int64_t> order() const;
+  // Whether attention follows block number 0, 1, …
+  [[nodiscard]] bool attends_after(std::int64_t block) const;
   // Multiplications for a row, in one pass.
   [[nodiscard]] double products() const;
 
@@ -84,11 +89,17 @@ class PixelNet {
 
  private:
   friend void initialize(PixelNet& net, const Key& key, const at::Tensor& data_means);
+  // Parameters, with those of single blocks and attentions as views into the tensors of all.
+  struct Unstacked {
+    Moments rest;
+    std::vector<Moments> blocks, attention;
+  };
+  [[nodiscard]] Unstacked unstacked(const Moments& parameters) const;
   // The vertical stream in the pass's window, as the first layer and every block leave it.
-  [[nodiscard]] std::vector<at::Tensor> vertical(const Moments& parameters, const at::Tensor& picture,
+  [[nodiscard]] std::vector<at::Tensor> vertical(const Unstacked& parameters, const at::Tensor& picture,
                                                  PicturePass& pass) const;
   // Log-odds in the window (N × 1 × rows × columns), given the vertical stream there.
-  [[nodiscard]] at::Tensor horizontal(const Moments& parameters, const at::Tensor& picture,
+  [[nodiscard]] at::Tensor horizontal(const Unstacked& parameters, const at::Tensor& picture,
                                       const std::vector<at::Tensor>& above, PicturePass& pass) const;
   // The answer for rows, worked off in parts that bound memory.
   [[nodiscard]] at::Tensor in_parts(const at::Tensor& rows,
@@ -102,8 +113,8 @@ class PixelNet {
   PixelNetStructure structure_;
   BernoulliDistribution visible_;
   CausalConvolution first_above_, first_left_, before_output_, output_;
-  std::vector<GatedResidual> vertical_, horizontal_;
-  std::vector<std::optional<CausalAttention>> attention_;  // after each block
+  GatedResidual vertical_, horizontal_;  // of every block
+  CausalAttention attention_;
   Moments parameters_;
 };
 
