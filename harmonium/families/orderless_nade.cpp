@@ -19,15 +19,17 @@ namespace harmonium {
 
 namespace {
 
-constexpr std::int64_t most_orders = 1'000'000;
+constexpr std::int64_t most_orders = 1'000'000, most_refinements = 1000;
 
 struct OrderlessOptions {
-  std::int64_t orders = 8, components = 1;
+  std::int64_t orders = 8, refinements = 1, components = 1;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor("orders", self.orders,
             "orders of the ensemble that is judged and sampled; `evaluate --orders` takes another number");
+    visitor("refinements", self.refinements,
+            "NADE-k: passes in which the net is given its own means for what it is not shown; each costs one more");
     visitor("components", self.components, "gaussian units: components of the mixture that every value is drawn from");
   }
 };
@@ -42,6 +44,7 @@ class OrderlessModel final : public ExactModel {
   [[nodiscard]] std::string subtitle() const override {
     std::string text = net_.structure().visible;
     for (const std::int64_t width : net_.structure().hidden) text += format(" – {}", width);
+    if (net_.structure().refinements > 1) text += format(", {} refinements", net_.structure().refinements);
     return text + format(", ensemble of {} orders", net_.structure().orders);
   }
   [[nodiscard]] Moments parameters() const override { return net_.parameters(); }
@@ -75,6 +78,7 @@ class OrderlessModel final : public ExactModel {
              {{"visible", shape.visible},
               {"hidden", shape.hidden},
               {"activation", to_string(shape.activation)},
+              {"refinements", shape.refinements},
               {"orders", shape.orders},
               {"seed", shape.seed}}}};
   }
@@ -121,6 +125,8 @@ void resolve(RunConfig& config, RunData&) {
   const auto& own = config.own.as<OrderlessOptions>();
   require(own.orders >= 1 && own.orders <= most_orders, "@orders {}: give a number from 1 to {}", own.orders,
           most_orders);
+  require(own.refinements >= 1 && own.refinements <= most_refinements, "@refinements {}: give a number from 1 to {}",
+          own.refinements, most_refinements);
   if (config.layers == "none") config.layers = "500,500";
   (void)layer_widths(config.layers);
   if (config.activation == "auto") config.activation = "relu";
@@ -134,6 +140,7 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   OrderlessNade net({.visible = visible_of(config),
                      .hidden = layer_widths(config.layers),
                      .activation = parse_activation(config.activation),
+                     .refinements = config.own.as<OrderlessOptions>().refinements,
                      .orders = config.own.as<OrderlessOptions>().orders,
                      .seed = config.seed});
   initialize(net, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
@@ -179,14 +186,18 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "orderless_nade", where, [&](const nlohmann::json& shape) {
-    OrderlessNadeStructure structure{.visible = shape.at("visible"),
-                                     .hidden = whole_numbers(shape.at("hidden")),
-                                     .activation = parse_activation(shape.at("activation")),
-                                     .orders = whole_number(shape.at("orders")),
-                                     .seed = whole_number<std::uint64_t>(shape.at("seed"))};
+    OrderlessNadeStructure structure{
+        .visible = shape.at("visible"),
+        .hidden = whole_numbers(shape.at("hidden")),
+        .activation = parse_activation(shape.at("activation")),
+        // Older files have none.
+        .refinements = shape.contains("refinements") ? whole_number(shape.at("refinements")) : 1,
+        .orders = whole_number(shape.at("orders")),
+        .seed = whole_number<std::uint64_t>(shape.at("seed"))};
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
-    require(structure.orders >= 1 && structure.orders <= most_orders, "{}: {} orders; the file is damaged", where,
-            structure.orders);
+    require(structure.orders >= 1 && structure.orders <= most_orders && structure.refinements >= 1 &&
+                structure.refinements <= most_refinements,
+            "{}: {} orders, {} refinements; the file is damaged", where, structure.orders, structure.refinements);
     std::vector<std::int64_t> widths = {make_distribution(structure.visible)->width()};
     widths.insert(widths.end(), structure.hidden.begin(), structure.hidden.end());
     double numbers = 0;  // at least
@@ -227,7 +238,10 @@ Family orderless_nade_family() {
           .read = read,
           .size = size_of,
           .products =
-              [](const RunConfig& config) { return 3 * static_cast<double>(config.batch) * size_of(config).weights; },
+              [](const RunConfig& config) {
+                return 3 * static_cast<double>(config.batch * config.own.as<OrderlessOptions>().refinements) *
+                       size_of(config).weights;
+              },
           .words =
               [](const RunConfig& config) {
                 std::string text = config.visible;

@@ -30,12 +30,13 @@ class DirectedModels : public Tool {
 };
 
 TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
-  const std::vector<Arguments> models = {{"--model", "fvbn"},
-                                         {"--model", "made", "--layers", "8", "--masks", "2"},
-                                         {"--model", "orderless_nade", "--layers", "8", "--orders", "2"},
-                                         {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
-                                         {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
-                                         {"--model", "rbm"}};
+  const std::vector<Arguments> models = {
+      {"--model", "fvbn"},
+      {"--model", "made", "--layers", "8", "--masks", "2"},
+      {"--model", "orderless_nade", "--layers", "8", "--orders", "2", "--refinements", "2"},
+      {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
+      {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
+      {"--model", "rbm"}};
   for (const Arguments& model : models) {
     SCOPED_TRACE(model[1]);
     succeed(small_run(model[1], model));
@@ -150,6 +151,7 @@ TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {
   refuses({"train", "--model", "sbn", "--objective", "vimco:1", "--out", "x"}, {"--objective vimco:1", "2"});
   refuses({"train", "--model", "sbn", "--latent", "20,x", "--out", "x"}, {"--latent 20,x", "200,200"});
   refuses({"train", "--model", "made", "--masks", "0", "--out", "x"}, {"--masks 0"});
+  refuses({"train", "--model", "orderless_nade", "--refinements", "0", "--out", "x"}, {"--refinements 0"});
   EXPECT_NE(succeed({"train", "--model", "sbn", "--help"}).out.find("vimco:K"), std::string::npos);
 }
 

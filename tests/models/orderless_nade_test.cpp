@@ -17,10 +17,15 @@ namespace {
 using support::all_rows;
 using support::expect_close;
 
-OrderlessNade random_orderless(const std::string& visible, std::vector<std::int64_t> hidden, std::int64_t orders = 3) {
-  OrderlessNade net(
-      {.visible = visible, .hidden = std::move(hidden), .activation = Activation::tanh, .orders = orders, .seed = 4},
-      at::kDouble);
+OrderlessNade random_orderless(const std::string& visible, std::vector<std::int64_t> hidden, std::int64_t orders = 3,
+                               std::int64_t refinements = 1) {
+  OrderlessNade net({.visible = visible,
+                     .hidden = std::move(hidden),
+                     .activation = Activation::tanh,
+                     .refinements = refinements,
+                     .orders = orders,
+                     .seed = 4},
+                    at::kDouble);
   for (std::uint64_t i = 0; const auto& [name, value] : net.parameters().entries())
     at::Tensor(value).copy_(normal(Key(3).fold_in(i++), value.sizes(), at::kDouble));
   return net;
@@ -47,8 +52,11 @@ at::Tensor log_p_by_definition(const OrderlessNade& net, const at::Tensor& rows,
   return total;
 }
 
-TEST(OrderlessNade, IsADistributionForEveryOrderAndEveryEnsemble) {
-  const OrderlessNade net = random_orderless("bernoulli:8", {6, 5});
+class OrderlessNadeRefined : public testing::TestWithParam<std::int64_t> {};  // so many times
+INSTANTIATE_TEST_SUITE_P(Times, OrderlessNadeRefined, testing::Values(1, 2, 5));
+
+TEST_P(OrderlessNadeRefined, IsADistributionForEveryOrderAndEveryEnsemble) {
+  const OrderlessNade net = random_orderless("bernoulli:8", {6, 5}, 3, GetParam());
   const at::Tensor rows = all_rows(8);
   for (std::int64_t number = 0; number < 5; ++number) {
     const at::Tensor log_p = net.log_conditionals(rows, net.order(number)).sum(1);
@@ -63,8 +71,8 @@ TEST(OrderlessNade, IsADistributionForEveryOrderAndEveryEnsemble) {
   EXPECT_FALSE(at::equal(net.order(0), net.order(1)));
 }
 
-TEST(OrderlessNade, OfCategoriesWalksAsItPasses) {
-  const OrderlessNade net = random_orderless("categorical:4x3", {7});
+TEST_P(OrderlessNadeRefined, OfCategoriesWalksAsItPasses) {
+  const OrderlessNade net = random_orderless("categorical:4x3", {7}, 3, GetParam());
   const at::Tensor rows =
       at::one_hot((uniform(Key(1), {10, 4}, at::kDouble) * 3).to(at::kLong), 3).to(at::kDouble).reshape({10, 12});
   for (std::int64_t number = 0; number < 3; ++number)
@@ -98,6 +106,35 @@ TEST(OrderlessNade, ClimbsTheMeanOverAllOrdersOfItsLogLikelihood) {
   expect_close(expected, over_orders, 1e-12);
 }
 
+// What is not shown takes the net's own means, three times in turn.
+TEST(OrderlessNade, RefinesAsItsHeaderSays) {
+  const OrderlessNade net = random_orderless("bernoulli:4", {5}, 1, 3);
+  const Moments& p = net.parameters();
+  const at::Tensor rows = all_rows(4), shown = all_rows(4).flip(0);
+  at::Tensor means = p["start.bias"].expand({16, 4}), raw;
+  for (int t = 0; t < 3; ++t) {
+    const at::Tensor inputs = at::where(shown.eq(1), rows, means);
+    const at::Tensor hidden = (inputs.mm(p["layer1.weights"]) + shown.mm(p["shown.weights"]) + p["layer1.bias"]).tanh();
+    raw = hidden.mm(p["output.weights"]) + p["output.bias"];
+    means = raw.sigmoid();
+  }
+  expect_close(net.raw(p, rows, shown), raw, 1e-12);
+}
+
+// The sum over refinements 1 … k less that over 1 … k − 1 is what refinement k says: all weigh the same.
+TEST(OrderlessNade, ClimbsTheMeanOverItsRefinements) {
+  const at::Tensor rows = all_rows(4).narrow(0, 0, 15), shown = all_rows(4).narrow(0, 0, 15).flip(0);
+  const auto estimate = [&](std::int64_t k) {
+    const OrderlessNade net = random_orderless("bernoulli:4", {5}, 1, k);
+    return static_cast<double>(k) * net.log_prob_estimate(net.parameters(), rows, shown);
+  };
+  const OrderlessNade net = random_orderless("bernoulli:4", {5}, 1, 3);
+  const at::Tensor hidden = 1 - shown;
+  const at::Tensor last =
+      (net.visible().log_prob_each(rows, net.raw(net.parameters(), rows, shown)) * hidden).sum(1) * 4 / hidden.sum(1);
+  expect_close(estimate(3) - estimate(2), last, 1e-12);
+}
+
 TEST(OrderlessNade, ShowsSetsOfEverySizeEquallyOften) {
   const OrderlessNade net = random_orderless("bernoulli:5", {2});
   constexpr std::int64_t rows = 20000;
@@ -121,8 +158,8 @@ TEST(OrderlessNade, ShowsSetsOfEverySizeEquallyOften) {
   }
 }
 
-TEST(OrderlessNade, DrawsItsOwnEnsemble) {
-  const OrderlessNade net = random_orderless("bernoulli:5", {6, 4});
+TEST_P(OrderlessNadeRefined, DrawsItsOwnEnsemble) {
+  const OrderlessNade net = random_orderless("bernoulli:5", {6, 4}, 3, GetParam());
   const OrderedDraw drawn = net.sample(Key(2), 20000);
   const at::Tensor codes = (drawn.values.to(at::kLong) * at::pow(2, at::arange(5, at::kLong))).sum(1);
   support::expect_frequencies(support::numbers(at::bincount(codes, {}, 32)),
@@ -165,8 +202,8 @@ TEST(OrderlessNade, CompletesAnythingGivenAnything) {
                               support::numbers(expected({{0, 0.0}, {3, 1.0}})));
 }
 
-TEST(OrderlessNade, HasTheGradientOfItsFiniteDifferences) {
-  const OrderlessNade net = random_orderless("bernoulli:4", {3, 2});
+TEST_P(OrderlessNadeRefined, HasTheGradientOfItsFiniteDifferences) {
+  const OrderlessNade net = random_orderless("bernoulli:4", {3, 2}, 3, GetParam());
   const at::Tensor rows = all_rows(4).narrow(0, 4, 6), shown = net.draw_shown(Key(1), 6, 1, at::kDouble);
   const Moments leaves = net.parameters().map([](const at::Tensor& x) { return x.clone().requires_grad_(); });
   net.log_prob_estimate(leaves, rows, shown).mean().backward();
@@ -188,6 +225,7 @@ TEST(OrderlessNade, SaysWhatDoesNotFit) {
   using support::message_of;
   expect_mentions(message_of([] { OrderlessNade({.visible = "bernoulli:3", .hidden = {}}); }), {"hidden layer"});
   expect_mentions(message_of([] { OrderlessNade({.visible = "bernoulli:3", .orders = 0}); }), {"order"});
+  expect_mentions(message_of([] { OrderlessNade({.visible = "bernoulli:3", .refinements = 0}); }), {"0 times"});
   const OrderlessNade net({.visible = "bernoulli:3", .hidden = {2}});
   expect_mentions(message_of([&] {
                     (void)net.raw(net.parameters(), at::zeros({2, 5}), at::zeros({2, 3}));

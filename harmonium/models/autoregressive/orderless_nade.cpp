@@ -20,6 +20,7 @@ std::string deep_bias(std::size_t layer) { return format("layer{}.bias", layer +
 constexpr const char* shown_weights = "shown.weights";
 constexpr const char* last_weights = "output.weights";
 constexpr const char* last_bias = "output.bias";
+constexpr const char* first_guess = "start.bias";
 
 // Columns of each variable, variables × columns.
 at::Tensor columns_of_variables(const std::vector<std::int64_t>& owners, std::int64_t variables) {
@@ -35,6 +36,8 @@ OrderlessNade::OrderlessNade(OrderlessNadeStructure structure, at::ScalarType ty
           structure_.visible);
   require(!structure_.hidden.empty(), "an orderless NADE needs at least one hidden layer");
   require(structure_.orders >= 1, "an orderless NADE needs at least one order, not {}", structure_.orders);
+  require(structure_.refinements >= 1, "an orderless NADE puts out something at least once, not {} times",
+          structure_.refinements);
   one_ = visible_->of_one_variable();
   value_columns_ = columns_of_variables(visible_->value_variables(), visible_->variables());
   raw_columns_ = columns_of_variables(visible_->raw_variables(), visible_->variables());
@@ -50,6 +53,7 @@ OrderlessNade::OrderlessNade(OrderlessNadeStructure structure, at::ScalarType ty
   }
   parameters_.insert(last_weights, at::zeros({below, visible_->raw_width()}, type));
   parameters_.insert(last_bias, at::zeros({visible_->raw_width()}, type));
+  if (structure_.refinements > 1) parameters_.insert(first_guess, at::zeros({visible_->width()}, type));
 }
 
 at::TensorOptions OrderlessNade::options() const { return parameters_[last_bias].options(); }
@@ -74,17 +78,30 @@ at::Tensor OrderlessNade::order(std::int64_t number) const {
   return permutation(Key(structure_.seed).fold_in(static_cast<std::uint64_t>(number)), visible_->variables());
 }
 
-at::Tensor OrderlessNade::raw(const Moments& parameters, const at::Tensor& rows, const at::Tensor& shown) const {
+std::vector<at::Tensor> OrderlessNade::refined(const Moments& parameters, const at::Tensor& rows,
+                                               const at::Tensor& shown) const {
   require(rows.dim() == 2 && rows.size(1) == visible_->width(),
           "an orderless NADE of {} takes rows of {} values, not of {}", structure_.visible, visible_->width(),
           rows.dim() == 2 ? rows.size(1) : -1);
   const std::int64_t columns = value_columns_.size(1);
-  const at::Tensor of_columns = columns == 1 ? shown : shown.repeat_interleave(columns, 1);
-  at::Tensor values = at::addmm(parameters[deep_bias(0)], rows * of_columns, parameters[deep_weights(0)]);
-  values = activate(structure_.activation, at::addmm(values, shown, parameters[shown_weights]));
-  for (std::size_t l = 1; l < structure_.hidden.size(); ++l)
-    values = activate(structure_.activation, at::addmm(parameters[deep_bias(l)], values, parameters[deep_weights(l)]));
-  return at::addmm(parameters[last_bias], values, parameters[last_weights]);
+  const at::Tensor of_columns = columns == 1 ? shown : shown.repeat_interleave(columns, 1), known = rows * of_columns;
+  std::vector<at::Tensor> raws;
+  for (std::int64_t t = 0; t < structure_.refinements; ++t) {
+    at::Tensor inputs = known;
+    if (structure_.refinements > 1)
+      inputs = inputs + (t == 0 ? parameters[first_guess] : visible_->mean(raws.back())) * (1 - of_columns);
+    at::Tensor values = at::addmm(parameters[deep_bias(0)], inputs, parameters[deep_weights(0)]);
+    values = activate(structure_.activation, at::addmm(values, shown, parameters[shown_weights]));
+    for (std::size_t l = 1; l < structure_.hidden.size(); ++l)
+      values =
+          activate(structure_.activation, at::addmm(parameters[deep_bias(l)], values, parameters[deep_weights(l)]));
+    raws.push_back(at::addmm(parameters[last_bias], values, parameters[last_weights]));
+  }
+  return raws;
+}
+
+at::Tensor OrderlessNade::raw(const Moments& parameters, const at::Tensor& rows, const at::Tensor& shown) const {
+  return refined(parameters, rows, shown).back();
 }
 
 at::Tensor OrderlessNade::draw_shown(const Key& key, std::int64_t rows, std::int64_t number,
@@ -102,14 +119,30 @@ at::Tensor OrderlessNade::draw_shown(const Key& key, std::int64_t rows, std::int
 
 at::Tensor OrderlessNade::log_prob_estimate(const Moments& parameters, const at::Tensor& rows,
                                             const at::Tensor& shown) const {
-  const auto variables = static_cast<double>(visible_->variables());
-  const at::Tensor each = visible_->log_prob_each(rows, raw(parameters, rows, shown)), hidden = 1 - shown;
-  const at::Tensor sum = (each * hidden).sum(1, /*keepdim=*/false, at::kDouble);
-  return sum * variables / hidden.sum(1, /*keepdim=*/false, at::kDouble);
+  const at::Tensor hidden = 1 - shown;
+  at::Tensor sum;
+  for (const at::Tensor& raw : refined(parameters, rows, shown)) {
+    const at::Tensor one = (visible_->log_prob_each(rows, raw) * hidden).sum(1, /*keepdim=*/false, at::kDouble);
+    sum = sum.defined() ? sum + one : one;
+  }
+  const double scale = static_cast<double>(visible_->variables()) / static_cast<double>(structure_.refinements);
+  return sum * scale / hidden.sum(1, /*keepdim=*/false, at::kDouble);
+}
+
+void OrderlessNade::walk_by_passes(std::int64_t rows, const at::Tensor& orders, const Visit& visit) const {
+  at::Tensor x = at::zeros({rows, visible_->width()}, options()), shown = at::zeros({rows, orders.size(1)}, options());
+  for (std::int64_t step = 0; step < visible_->variables(); ++step) {
+    const at::Tensor which = orders.select(1, step).contiguous();
+    const auto of_rows = [&](const at::Tensor& columns) { return columns.index_select(0, which).expand({rows, -1}); };
+    const at::Tensor value = visit(step, which, raw(parameters_, x, shown).gather(1, of_rows(raw_columns_)));
+    x.scatter_(1, of_rows(value_columns_), value);
+    shown.scatter_(1, which.unsqueeze(1).expand({rows, 1}), 1);
+  }
 }
 
 void OrderlessNade::walk(std::int64_t rows, const at::Tensor& orders, const Visit& visit) const {
   const c10::NoGradGuard without_gradient;
+  if (structure_.refinements > 1) return walk_by_passes(rows, orders, visit);
   const bool shared = orders.size(0) == 1;
   const at::Tensor &weights = parameters_[deep_weights(0)], &shows = parameters_[shown_weights],
                    outputs = parameters_[last_weights].t().contiguous(), &bias = parameters_[last_bias];
@@ -233,6 +266,7 @@ void initialize(OrderlessNade& net, const Key& key, const at::Tensor& data_means
   }
   at::Tensor& bias = net.parameters()[last_bias];
   bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));
+  if (net.structure().refinements > 1) net.parameters()[first_guess].copy_(data_means);
 }
 
 }  // namespace harmonium

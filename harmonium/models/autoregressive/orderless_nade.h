@@ -10,9 +10,16 @@
 //
 // the mean over d and sets is that of log p(x | o) over orders: unbiased, one pass for a row.
 //
+// With k > 1 refinements (NADE-k; Raiko, Yao, Cho & Bengio 2014) hidden variables are not left dark: k times in turn
+// the net is given, in their place, the means that it has just put out, and weights are the same every time:
+//
+//   u^t = x∘m + v^{t−1}∘(1 − m),   raw^t = the net above of u^t and m,   v^t = mean(raw^t),   p by raw^k
+//
+// v⁰ is learnt, from the means of the data on. Training climbs the mean over t of the estimates by raw^t.
+//
 // The model is the ensemble p(x) = (1/M) Σ_o p(x | o) of M orders that a seed names: exact for these orders, and no
 // less, in the mean over seeds of orders, than log p of any one of them. A row costs N steps for each order; the first
-// layer adds one variable a step, deeper layers are whole products.
+// layer adds one variable a step, deeper layers are whole products. With refinements a step is k whole passes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,6 +34,7 @@ struct OrderlessNadeStructure {
   std::string visible = "bernoulli:784";          // what make_distribution() reads; no shared columns
   std::vector<std::int64_t> hidden = {500, 500};  // at least one
   Activation activation = Activation::relu;
+  std::int64_t refinements = 1;
   std::int64_t orders = 8;  // of the ensemble
   std::uint64_t seed = 0;   // that names them
 };
@@ -46,7 +54,8 @@ class OrderlessNade {
   [[nodiscard]] OrderlessNade with_parameters(Moments parameters) const;
   [[nodiscard]] OrderlessNade to(const at::TensorOptions& options) const;
 
-  // What the net puts out for every variable where it is shown those with `shown` = 1 (rows × N). Differentiable.
+  // What the net puts out for every variable where it is shown those with `shown` = 1 (rows × N), after all
+  // refinements. Differentiable.
   [[nodiscard]] at::Tensor raw(const Moments& parameters, const at::Tensor& rows, const at::Tensor& shown) const;
   // Sets of variables to show, rows × N: `number` of them for every row, taken from equal parts of the sizes 0 … N−1,
   // so that the mean over sets is still unbiased and its noise less. Set s of row i stands in row i·number + s.
@@ -72,11 +81,16 @@ class OrderlessNade {
   [[nodiscard]] OrderedDraw complete(const Key& key, const at::Tensor& known) const;
 
  private:
+  // The same after each refinement.
+  [[nodiscard]] std::vector<at::Tensor> refined(const Moments& parameters, const at::Tensor& rows,
+                                                const at::Tensor& shown) const;
   // What a step of a walk does with the variables `which` (one for all rows, or one for each): it is given their raw
   // columns, rows × raw columns of a variable, and answers with their values.
   using Visit = std::function<at::Tensor(std::int64_t step, const at::Tensor& which, const at::Tensor& raw)>;
   // Shows one variable after the other along orders: 1 × N, or rows × N.
   void walk(std::int64_t rows, const at::Tensor& orders, const Visit& visit) const;
+  // The same with refinements, whose every step is whole passes.
+  void walk_by_passes(std::int64_t rows, const at::Tensor& orders, const Visit& visit) const;
   [[nodiscard]] OrderedDraw draw_along(const Key& key, const at::Tensor& known, const at::Tensor& orders) const;
   [[nodiscard]] at::TensorOptions options() const;
 
