@@ -6,8 +6,21 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
 
 namespace harmonium {
+
+namespace {
+
+// At most so many, as the model has seen them; none where they have other columns.
+at::Tensor rows_as_learnt(const Dataset& train, const Model& model, std::int64_t most) {
+  if (train.rows() == 0 || train.columns() != model.visible().width()) return at::empty({0, 0});
+  const std::string how = model.info().note("binarization");
+  const Dataset rows = train.first(most);
+  return (how.empty() ? rows : binarize(rows, parse_binarization(how), 0)).to_float();
+}
+
+}  // namespace
 
 Exhibit sample_exhibit(const std::function<OrderedDraw(const Key& key, std::int64_t count)>& sample,
                        const std::string& caption) {
@@ -21,12 +34,12 @@ Exhibit sample_exhibit(const std::function<OrderedDraw(const Key& key, std::int6
 
 void add_completions(std::vector<Exhibit>& exhibits,
                      const std::function<OrderedDraw(const Key& key, const at::Tensor& known)>& complete,
-                     const Dataset& train, std::int64_t width) {
+                     const Dataset& train, const Model& model) {
   constexpr std::int64_t columns = 20;
-  if (train.rows() < columns || train.columns() != width) return;
-  const at::Tensor rows = train.first(columns).to_float();
+  const at::Tensor rows = rows_as_learnt(train, model, columns);
+  if (rows.size(0) < columns) return;
+  const std::int64_t width = rows.size(1), half = width / 2;
   at::Tensor known = rows.clone();
-  const std::int64_t half = width / 2;
   known.narrow(1, half, width - half).fill_(std::nan(""));
   exhibits.push_back(
       {.id = "completions",
@@ -37,11 +50,11 @@ void add_completions(std::vector<Exhibit>& exhibits,
 }
 
 void add_nats(std::vector<Exhibit>& exhibits, const std::function<at::Tensor(const at::Tensor& rows)>& log_conditionals,
-              const Dataset& train, std::int64_t width) {
+              const Dataset& train, const Model& model) {
   constexpr std::int64_t most_rows = 200;
-  if (train.rows() == 0 || train.columns() != width) return;
+  const at::Tensor rows = rows_as_learnt(train, model, most_rows);
+  if (rows.size(0) == 0) return;
   const c10::NoGradGuard without_gradient;
-  const at::Tensor rows = train.first(most_rows).to_float();
   const at::Tensor nats = on_cpu(-log_conditionals(rows)).to(at::kDouble).mean(0, /*keepdim=*/true);
   const double most = nats.max().item<double>();
   exhibits.push_back(

@@ -46,13 +46,15 @@ template <class Net>
 // Sixty draws, as the means that their pixels were drawn by.
 [[nodiscard]] Exhibit sample_exhibit(const std::function<OrderedDraw(const Key& key, std::int64_t count)>& sample,
                                      const std::string& caption);
+// Of the data, which are binarized as those that the model has learnt from.
+//
 // Adds rows of the data with two draws below each of its second half given the first, where there are such rows.
 void add_completions(std::vector<Exhibit>& exhibits,
                      const std::function<OrderedDraw(const Key& key, const at::Tensor& known)>& complete,
-                     const Dataset& train, std::int64_t width);
+                     const Dataset& train, const Model& model);
 // Adds a picture of what every pixel costs given those before it, −log p(x_i | …), in the mean over rows of the data,
 // where there are such rows. `log_conditionals`: rows → rows × pixels.
 void add_nats(std::vector<Exhibit>& exhibits, const std::function<at::Tensor(const at::Tensor& rows)>& log_conditionals,
-              const Dataset& train, std::int64_t width);
+              const Dataset& train, const Model& model);
 
 }  // namespace harmonium

@@ -48,7 +48,7 @@ std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput& input) const {
           const at::Tensor x = rows.to(net_.parameters()["output.bias"].options());
           return net_.visible().log_prob_each(x, net_.raw(net_.parameters(), x, 0));
         },
-        input.train, visible().width());
+        input.train, *this);
   if (net_.structure().hidden.empty()) return all;
   const at::Tensor columns = on_cpu(net_.parameters()["layer1.weights"]).t();
   const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);

@@ -73,7 +73,7 @@ class NadeModel final : public ExactModel {
           const at::Tensor p = on_cpu(nade_.conditional_means(rows)).clamp(1e-7, 1 - 1e-7);
           return rows * p.log() + (1 - rows) * at::log1p(-p);
         },
-        input.train, nade_.inputs());
+        input.train, *this);
     return all;
   }
 

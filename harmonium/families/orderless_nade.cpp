@@ -66,8 +66,7 @@ class OrderlessModel final : public ExactModel {
         sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
                        "Independent draws along random orders: the mean of every pixel given those drawn before it.")};
     add_completions(
-        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train,
-        visible().width());
+        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train, *this);
     return all;
   }
 

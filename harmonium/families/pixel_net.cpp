@@ -63,10 +63,9 @@ class PixelNetModel final : public ExactModel {
         sample_exhibit([&](const Key& key, std::int64_t count) { return net_.sample(key, count); },
                        "Independent draws: the probability of every pixel given those drawn before it.")};
     add_completions(
-        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train,
-        net_.pixels());
+        all, [&](const Key& key, const at::Tensor& known) { return net_.complete(key, known); }, input.train, *this);
     add_nats(
-        all, [&](const at::Tensor& rows) { return net_.log_conditionals(rows); }, input.train, net_.pixels());
+        all, [&](const at::Tensor& rows) { return net_.log_conditionals(rows); }, input.train, *this);
     return all;
   }
 

@@ -12,7 +12,7 @@ namespace harmonium {
 
 namespace {
 
-at::Tensor cut(const at::Tensor& values, const Window& window) {
+at::Tensor cut_window(const at::Tensor& values, const Window& window) {
   return values.narrow(2, window.row, window.rows).narrow(3, window.column, window.columns);
 }
 
@@ -33,9 +33,9 @@ at::Tensor PicturePass::window_of(const at::Tensor& picture, const Border& borde
                       .column = window_.column,
                       .rows = window_.rows + border.above + border.below,
                       .columns = window_.columns + border.left + border.right};
-  return cut(at::constant_pad_nd(picture, {border.left, std::max<std::int64_t>(0, border.right), border.above,
-                                           std::max<std::int64_t>(0, border.below)}),
-             around);
+  return cut_window(at::constant_pad_nd(picture, {border.left, std::max<std::int64_t>(0, border.right), border.above,
+                                                  std::max<std::int64_t>(0, border.below)}),
+                    around);
 }
 
 at::Tensor& PicturePass::canvas(const std::string& layer, const at::Tensor& values, const Border& border) {
@@ -45,10 +45,10 @@ at::Tensor& PicturePass::canvas(const std::string& layer, const at::Tensor& valu
                       width_ + border.left + border.right},
                      values.options())
                .contiguous(at::MemoryFormat::ChannelsLast);
-  cut(kept, {.row = window_.row + border.above,
-             .column = window_.column + border.left,
-             .rows = window_.rows,
-             .columns = window_.columns})
+  cut_window(kept, {.row = window_.row + border.above,
+                    .column = window_.column + border.left,
+                    .rows = window_.rows,
+                    .columns = window_.columns})
       .copy_(values);
   return kept;
 }
@@ -56,10 +56,10 @@ at::Tensor& PicturePass::canvas(const std::string& layer, const at::Tensor& valu
 at::Tensor PicturePass::with_border(const std::string& layer, const at::Tensor& values, const Border& border) {
   if (border.above + border.below + border.left + border.right == 0) return values;
   if (!remembers_) return at::constant_pad_nd(values, {border.left, border.right, border.above, border.below});
-  return cut(canvas(layer, values, border), {.row = window_.row,
-                                             .column = window_.column,
-                                             .rows = window_.rows + border.above + border.below,
-                                             .columns = window_.columns + border.left + border.right});
+  return cut_window(canvas(layer, values, border), {.row = window_.row,
+                                                    .column = window_.column,
+                                                    .rows = window_.rows + border.above + border.below,
+                                                    .columns = window_.columns + border.left + border.right});
 }
 
 at::Tensor PicturePass::so_far(const std::string& layer, const at::Tensor& values) {

@@ -19,7 +19,7 @@ constexpr const char* pixel_bias = "output.bias";
 // Numbers of one tensor of attention or of a block that are worked with at once where no gradient is wanted.
 constexpr std::int64_t pixel_numbers_at_once = 1 << 25;
 
-const PixelNetStructure& checked(const PixelNetStructure& shape) {
+const PixelNetStructure& checked_shape(const PixelNetStructure& shape) {
   require(shape.height >= 1 && shape.width >= 1, "a pixel net needs pictures, not {} × {} pixels", shape.height,
           shape.width);
   require(shape.channels >= 1 && shape.blocks >= 1, "a pixel net needs a channel and a block, not {} and {}",
@@ -37,7 +37,7 @@ std::int64_t reach_of(const PixelNetStructure& shape) { return (shape.kernel - 1
 }  // namespace
 
 PixelNet::PixelNet(PixelNetStructure structure, at::ScalarType type)
-    : structure_(checked(structure)),
+    : structure_(checked_shape(structure)),
       visible_(pixels()),
       first_above_("vertical.input", 1, structure_.channels,
                    {.above = structure_.kernel, .below = -1, .left = structure_.kernel, .right = structure_.kernel}),
