@@ -172,12 +172,16 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
                                       .attention = shape.at("attention"),
                                       .kernel = shape.at("kernel")};
     constexpr std::int64_t most_pixels = 1 << 20;  // a damaged number must not ask for memory
-    require(structure.height >= 1 && structure.height <= most_pixels && structure.width >= 1 &&
-                structure.width <= most_pixels && structure.height * structure.width <= most_pixels &&
-                structure.channels >= 1 && structure.channels <= most_channels && structure.blocks >= 1 &&
-                structure.blocks <= most_blocks && structure.kernel >= 3 && structure.kernel <= most_kernel,
-            "{}: {} × {} pixels and {} blocks of {} channels with a kernel of {} make no pixel net", where,
-            structure.height, structure.width, structure.blocks, structure.channels, structure.kernel);
+    const auto within = [](std::int64_t value, std::int64_t least, std::int64_t most) {
+      return least <= value && value <= most;
+    };
+    require(within(structure.height, 1, most_pixels) && within(structure.width, 1, most_pixels) &&
+                structure.height * structure.width <= most_pixels && within(structure.channels, 1, most_channels) &&
+                within(structure.blocks, 1, most_blocks) && within(structure.attention, 0, structure.blocks) &&
+                within(structure.kernel, 3, most_kernel) && structure.kernel % 2 == 1,
+            "{}: {} × {} pixels and {} blocks of {} channels, {} attentions and a kernel of {} make no pixel net",
+            where, structure.height, structure.width, structure.blocks, structure.channels, structure.attention,
+            structure.kernel);
     require_numbers(file, numbers_of(structure), where);
     PixelNet net(structure);
     read_parameters(net.parameters(), file, where);

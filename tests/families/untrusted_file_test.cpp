@@ -165,10 +165,14 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                             {"seed", 0}}}},
                          little),
                  "the file holds 1");
-  json net = {{"height", 28}, {"width", 28}, {"channels", 4096}, {"blocks", 1000}, {"attention", 2}, {"kernel", 3}};
+  const json net = {{"height", 28},   {"width", 28},    {"channels", 4096},
+                    {"blocks", 1000}, {"attention", 2}, {"kernel", 3}};
   expect_refusal(file_of("pixel_net", {{"pixel_net", net}}, little), "the file holds 1");
-  net["width"] = 1 << 20;
-  expect_refusal(file_of("pixel_net", {{"pixel_net", net}}, little), "make no pixel net");
+  for (const auto& [name, value] : {std::pair{"width", 1 << 20}, {"attention", 1001}, {"kernel", 4}, {"blocks", 0}}) {
+    json other = net;
+    other[name] = value;
+    expect_refusal(file_of("pixel_net", {{"pixel_net", other}}, little), "make no pixel net");
+  }
   json real = {{"inputs", 30000}, {"hidden", 30000},     {"components", 10},       {"kernel", "gaussian"},
                {"orders", 2},     {"order", "random:1"}, {"means", json::array()}, {"deviations", json::array()}};
   expect_refusal(file_of("rnade", {{"rnade", real}}, little), "the file holds 1");
