@@ -1,0 +1,273 @@
+#include "harmonium/models/capsules/capsule_autoencoder.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
+#include "harmonium/kernels/render_tensors.h"
+#include "harmonium/models/capsules/capsule_loss.h"
+#include "harmonium/models/capsules/pose.h"
+#include "tests/support/machines.h"
+
+namespace harmonium {
+namespace {
+
+using support::expect_close;
+
+// Translations up to ½, scales from ½ to 2 of either sign, shears and turns up to 1.
+at::Tensor random_nice(at::IntArrayRef leading, std::uint64_t seed) {
+  std::vector<std::int64_t> sizes(leading.begin(), leading.end());
+  sizes.push_back(6);
+  at::Tensor n = 2 * uniform(Key(seed), sizes, at::kDouble) - 1;
+  n.narrow(-1, 0, 2).mul_(0.5);
+  const at::Tensor s = n.narrow(-1, 2, 2).clone();
+  n.narrow(-1, 2, 2).copy_((0.5 + 1.5 * s.abs()) * s.sign());
+  return n;
+}
+
+at::Tensor full(const at::Tensor& matrix) {  // 2 × 3 → 3 × 3
+  return at::cat({matrix, at::tensor({0.0, 0.0, 1.0}, at::kDouble).view({1, 3})});
+}
+
+at::Tensor rows_of(std::initializer_list<double> numbers) { return at::tensor(numbers, at::kDouble).view({3, 3}); }
+
+TEST(CapsulePose, IsTheProductOfItsFactorsInTheOrderInWhichTheyAct) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor n = random_nice({}, seed);
+    const auto v = [&](int i) { return n[i].item<double>(); };
+    const double c = std::cos(v(5)), s = std::sin(v(5));
+    const at::Tensor to_middle = rows_of({1, 0, -0.5, 0, 1, -0.5, 0, 0, 1}),
+                     back = rows_of({1, 0, 0.5, 0, 1, 0.5, 0, 0, 1}),
+                     translate = rows_of({1, 0, -v(0), 0, 1, -v(1), 0, 0, 1}),
+                     scale = rows_of({v(2), 0, 0, 0, v(3), 0, 0, 0, 1}),
+                     shear = rows_of({1, v(4), 0, 0, 1, 0, 0, 0, 1}), turn = rows_of({c, -s, 0, s, c, 0, 0, 0, 1});
+    const at::Tensor expected = back.mm(turn).mm(shear).mm(scale).mm(translate).mm(to_middle);
+    expect_close(full(pose_matrix(n)), expected, 1e-12);
+    EXPECT_NEAR(pose_determinant(pose_matrix(n)).item<double>(), v(2) * v(3), 1e-12);
+  }
+}
+
+TEST(CapsulePose, ComposesLikeMatricesAndRestChangesNothing) {
+  const at::Tensor a = pose_matrix(random_nice({4}, 1)), b = pose_matrix(random_nice({4}, 2)),
+                   c = pose_matrix(random_nice({4}, 3)), rest = pose_matrix(rest_pose(at::kDouble));
+  expect_close(composed(composed(a, b), c), composed(a, composed(b, c)), 1e-12);
+  expect_close(composed(a, rest), a, 1e-12);
+  expect_close(composed(rest, a), a, 1e-12);
+  expect_close(full(composed(a, b)[0]), full(a[0]).mm(full(b[0])), 1e-12);
+}
+
+TEST(CapsulePose, HasTheDerivativesOfCentralDifferences) {
+  const at::Tensor outer = random_nice({3}, 5), inner = random_nice({3}, 6),
+                   weights = normal(Key(7), {3, 2, 3}, at::kDouble);
+  const auto value = [&](const at::Tensor& o, const at::Tensor& i) {
+    return (composed(pose_matrix(o), pose_matrix(i)) * weights).sum();
+  };
+  const at::Tensor o = outer.clone().requires_grad_(), i = inner.clone().requires_grad_();
+  value(o, i).backward();
+  for (const bool first : {true, false})
+    for (std::int64_t row = 0; row < 3; ++row)
+      for (std::int64_t k = 0; k < 6; ++k) {
+        const auto at_step = [&](double step) {
+          at::Tensor moved = (first ? outer : inner).clone();
+          moved[row][k] += step;
+          return (first ? value(moved, inner) : value(outer, moved)).item<double>();
+        };
+        const double expected = (at_step(1e-6) - at_step(-1e-6)) / 2e-6;
+        EXPECT_NEAR((first ? o : i).grad()[row][k].item<double>(), expected, 1e-7 * (1 + std::abs(expected)));
+      }
+}
+
+// Translation acts first, so it moves what is drawn by whole pixels whatever the other numbers are.
+TEST(CapsulePose, MovesAPictureByWholePixelsWhenTranslated) {
+  constexpr std::int64_t H = 12, W = 10;
+  const Canvas canvas{H, W};
+  const at::Tensor templates = uniform(Key(3), {1, 1, 5, 5}, at::kDouble), ones = at::ones({1, 1, 1}, at::kDouble);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    at::Tensor n = random_nice({1, 1}, seed);
+    const auto picture = [&] {
+      return contributions({.poses = pose_matrix(n), .intensities = ones, .templates = templates}, canvas).view({H, W});
+    };
+    const at::Tensor before = picture();
+    n.select(2, 0) += 2.0 / W;
+    n.select(2, 1) += 3.0 / H;
+    expect_close(picture().narrow(0, 3, H - 3).narrow(1, 2, W - 2), before.narrow(0, 0, H - 3).narrow(1, 0, W - 2),
+                 1e-12);
+  }
+}
+
+TEST(CapsulePose, TurnsASquareByARightAngleExactly) {
+  const at::Tensor templates = uniform(Key(3), {1, 1, 6, 6}, at::kDouble), ones = at::ones({1, 1, 1}, at::kDouble);
+  at::Tensor n = rest_pose(at::kDouble);
+  n[5] = M_PI / 2;
+  const at::Tensor turned =
+      contributions({.poses = pose_matrix(n).view({1, 1, 2, 3}), .intensities = ones, .templates = templates}, {6, 6});
+  // The template's point (x, y) = (1 − y', x') of the picture's (x', y'): its columns become rows.
+  expect_close(turned.view({6, 6}), at::rot90(templates[0][0], 1), 1e-12);
+}
+
+TEST(CapsulePose, KeepsInkPositiveWithoutOverflow) {
+  const at::Tensor x = at::tensor({-2.0, -0.3, 0.0, 0.3, 2.0}, at::kDouble);
+  expect_close(nonnegative(x), (10 * x).exp().log1p() / 10, 1e-12);
+  EXPECT_NEAR(nonnegative(at::zeros({}, at::kDouble)).item<double>(), 0.0693147, 1e-6);
+  EXPECT_EQ(nonnegative(at::full({}, 1000.0, at::kFloat)).item<float>(), 1000.0F);
+  EXPECT_NEAR(raw_of_nonnegative(nonnegative(at::full({}, 0.7, at::kDouble)).item<double>()), 0.7, 1e-12);
+}
+
+CapsuleShape small_shape(std::int64_t composites = 2, std::int64_t channels = 1) {
+  return {.canvas = {8, 8},
+          .composites = composites,
+          .parts = 2,
+          .template_size = 3,
+          .channels = channels,
+          .distortions = 2,
+          .hidden = {4, 4, 4},
+          .output = {.sharpness = 10}};
+}
+
+CapsuleAutoencoder begun_capsules(const CapsuleShape& shape, std::uint64_t seed = 1) {
+  CapsuleAutoencoder model(shape, at::kDouble);
+  initialize(model, Key(seed), uniform(Key(8), {shape.canvas.pixels()}, at::kDouble));
+  return model;
+}
+
+at::Tensor random_images(std::int64_t rows, std::int64_t pixels = 64) {
+  return uniform(Key(9), {rows, pixels}, at::kDouble);
+}
+
+TEST(Capsules, BeginAtRestForTheMeanPictureWithTheirPartsOnTheCanvas) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const CapsuleAutoencoder model = begun_capsules(small_shape(3), seed);
+    const Scene scene = model.describe(uniform(Key(8), {1, 64}, at::kDouble));
+    expect_close(scene.shares, at::full({1, 3}, 1.0 / 3, at::kDouble), 1e-10);
+    at::Tensor start = at::zeros({9}, at::kDouble);
+    start[0] = 1;
+    start.narrow(0, 1, 6).copy_(rest_pose(at::kDouble));
+    expect_close(scene.pose[0], start, 1e-10);
+    // A part's middle is where its pose says: within ±0.3 of that of the picture.
+    EXPECT_LE(scene.part_codes.narrow(2, 1, 2).abs().max().item<double>(), 0.3 + 1e-10);
+    EXPECT_GT(model.draw(scene).mean().item<double>(), 0.01);
+  }
+}
+
+TEST(Capsules, AreWhatTheManagerChoseWhenItIsSure) {
+  CapsuleAutoencoder model = begun_capsules(small_shape(3));
+  const at::Tensor images = random_images(5);
+  CapsuleDisturbance sure;
+  sure.manager_noise = at::zeros({5, 3}, at::kDouble);
+  sure.manager_noise.select(1, 1).fill_(60);
+  const Scene scene = model.describe(images, sure);
+  expect_close(scene.pose, scene.proposals.select(1, 1), 1e-14);
+}
+
+TEST(Capsules, WithOneCompositeHaveNoUseForAManager) {
+  const CapsuleAutoencoder model = begun_capsules(small_shape(1));
+  const Scene scene = model.describe(random_images(4));
+  EXPECT_TRUE(scene.shares.eq(1).all().item<bool>());
+  // The share's row of weights is one more bias.
+  Moments folded = model.parameters().clone();
+  folded["decoder.hidden1.bias"] += folded["decoder.hidden1.weights"][2];
+  folded["decoder.hidden1.weights"][2].zero_();
+  expect_close(model.with_parameters(folded).describe(random_images(4)).part_poses, scene.part_poses, 1e-12);
+}
+
+TEST(Capsules, AreDisturbedByTheKeyAlone) {
+  const CapsuleAutoencoder model = begun_capsules(small_shape());
+  const CapsuleDisturbance one = model.disturbance(Key(3), 50, {}), same = model.disturbance(Key(3), 50, {}),
+                           other = model.disturbance(Key(4), 50, {});
+  EXPECT_TRUE(at::equal(one.manager_noise, same.manager_noise) && at::equal(one.distortion_mask, same.distortion_mask));
+  EXPECT_FALSE(at::equal(one.manager_noise, other.manager_noise));
+  EXPECT_TRUE(one.manager_noise.ge(0).logical_and(one.manager_noise.lt(10)).all().item<bool>());
+  EXPECT_TRUE(one.distortion_mask.eq(0).logical_or(one.distortion_mask.eq(1)).all().item<bool>());
+  const at::Tensor images = random_images(5);
+  EXPECT_TRUE(at::equal(model.describe(images).part_poses, model.describe(images).part_poses));
+}
+
+// Every term written out for two rows.
+TEST(CapsuleLoss, IsTheSumOfItsTermsAsTheyAreDefined) {
+  const CapsuleAutoencoder model = begun_capsules(small_shape());
+  const at::Tensor images = random_images(2);
+  const CapsulePenalties penalties{.weight_decay = 0.3, .code_decay = 0.4, .scaling = 0.5, .sharing = 0.6};
+  const CapsuleDisturbance disturbance = model.disturbance(Key(3), 2, {.dropout = 0.5, .manager_noise = 2});
+  const Scene scene = model.describe(images, disturbance);
+  const CapsuleLoss loss = capsule_loss(model, images, penalties, disturbance);
+  expect_close(loss.error, (model.draw(scene) - images).square().mean(), 1e-12);
+  const auto beyond = [](double x) { return std::pow(std::max(0.0, std::abs(x) - 0.1), 2); };
+  double decay = 0, code = 0, scaling = 0, sharing = 0;
+  const at::Tensor theta = model.parameters().flatten();
+  for (std::int64_t i = 0; i < theta.size(0); ++i) decay += beyond(theta[i].item<double>());
+  for (int row = 0; row < 2; ++row) {
+    for (int i = 0; i < 2; ++i) {
+      code += beyond(scene.preferences[row][i].item<double>());
+      for (int j = 1; j < 9; ++j)
+        code += beyond(scene.proposals[row][i][j].item<double>() - (j == 3 || j == 4 ? 1 : 0));
+    }
+    for (int k = 0; k < 2; ++k) {
+      const at::Tensor m = scene.part_poses[row][k];
+      const double det = (m[0][0] * m[1][1] - m[0][1] * m[1][0]).item<double>();
+      scaling += std::pow(std::max(0.0, 1 - det), 2) / 4;
+    }
+  }
+  for (int i = 0; i < 2; ++i) sharing -= std::log(scene.shares.select(1, i).mean().item<double>());
+  EXPECT_NEAR(loss.weight_decay.item<double>(), 0.3 * decay, 1e-10);
+  EXPECT_NEAR(loss.code_decay.item<double>(), 0.4 * code / 2, 1e-12);
+  EXPECT_NEAR(loss.scaling.item<double>(), 0.5 * scaling, 1e-12);
+  EXPECT_NEAR(loss.sharing.item<double>(), 0.6 * sharing, 1e-12);
+  EXPECT_NEAR(loss.total().item<double>(),
+              (loss.error + loss.weight_decay + loss.code_decay + loss.scaling + loss.sharing).item<double>(), 1e-12);
+}
+
+// Central differences for every parameter, through both nets, the manager and the drawing; dropout and noise are held.
+TEST(CapsuleLoss, HasTheGradientOfCentralDifferences) {
+  for (const CapsuleShape& shape : {small_shape(2), small_shape(0, 2)}) {
+    SCOPED_TRACE(shape.composites);
+    const CapsuleAutoencoder model = begun_capsules(shape, 4);
+    const at::Tensor images = random_images(3);
+    const CapsulePenalties penalties{.weight_decay = 1e-3, .code_decay = 1e-3, .scaling = 1, .sharing = 1e-2};
+    const CapsuleDisturbance disturbance = model.disturbance(Key(3), 3, {.manager_noise = 2});
+    const Moments leaves = model.parameters().map([](const at::Tensor& x) { return x.clone().requires_grad_(); });
+    capsule_loss(model.with_parameters(leaves), images, penalties, disturbance).total().backward();
+    const auto value = [&](const Moments& parameters) {
+      return capsule_loss(model.with_parameters(parameters), images, penalties, disturbance).total().item<double>();
+    };
+    constexpr double step = 1e-6;
+    for (const auto& [name, leaf] : leaves.entries()) {
+      const at::Tensor gradient = leaf.grad().reshape({-1});
+      const double scale = gradient.abs().max().item<double>();
+      EXPECT_GT(scale, 0) << name;
+      for (std::int64_t i = 0; i < gradient.size(0); ++i) {
+        Moments moved = model.parameters().clone();
+        moved[name].view(-1)[i] += step;
+        const double above = value(moved);
+        moved[name].view(-1)[i] -= 2 * step;
+        EXPECT_NEAR(gradient[i].item<double>(), (above - value(moved)) / (2 * step), 1e-5 * scale + 1e-9)
+            << name << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(CapsuleLoss, RaisesACompositeWhoseShareUnderflows) {
+  const CapsuleAutoencoder model = begun_capsules(small_shape());
+  CapsuleDisturbance never;
+  never.manager_noise = at::tensor({0.0, -2000.0}, at::kDouble).expand({4, 2});
+  const Moments leaves = model.parameters().map([](const at::Tensor& x) { return x.clone().requires_grad_(); });
+  const CapsuleLoss loss = capsule_loss(model.with_parameters(leaves), random_images(4), {}, never);
+  loss.sharing.backward();
+  const at::Tensor gradient = leaves["encoder.output.bias"].grad();
+  EXPECT_TRUE(at::isfinite(loss.sharing).item<bool>() && at::isfinite(gradient).all().item<bool>());
+  EXPECT_LT(gradient[1].item<double>(), -1e-5);
+}
+
+TEST(Capsules, RefuseShapesThatAreNone) {
+  EXPECT_THROW(CapsuleAutoencoder({.parts = 0}), Error);
+  EXPECT_THROW(CapsuleAutoencoder({.template_size = 0}), Error);
+  EXPECT_THROW(CapsuleAutoencoder({.hidden = {}}), Error);
+  EXPECT_THROW((void)begun_capsules(small_shape()).describe(at::zeros({3, 5}, at::kDouble)), Error);
+}
+
+}  // namespace
+}  // namespace harmonium
