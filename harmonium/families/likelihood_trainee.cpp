@@ -5,6 +5,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/data/binarize.h"
 #include "harmonium/families/machine_training.h"
 
@@ -43,7 +44,9 @@ class LikelihoodTrainee final : public Trainee {
   [[nodiscard]] std::map<std::string, double> measure() override {
     std::map<std::string, double> metrics = training_.take_measurements();
     if (!hooks_.mean) {
-      metrics.merge(hooks_.measures(training_.averaged(), watched_));
+      std::map<std::string, double> found = hooks_.measures(training_.averaged(), watched_);
+      if (chooses_ && !hooks_.kept_by.empty()) training_.observe_error(found.at(hooks_.kept_by));
+      metrics.merge(found);
       return metrics;
     }
     const double mean = hooks_.mean(training_.averaged(), watched_);
@@ -61,6 +64,9 @@ class LikelihoodTrainee final : public Trainee {
 
   [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
     if (training_.best().empty() || kept.update == update()) return {};
+    if (!hooks_.mean)
+      return {format("kept the model of update {}: {} {:.5g} on {} validation rows", kept.update, hooks_.kept_by,
+                     training_.best().error(), watched_.size(0))};
     return {format("kept the model of update {}: {:.3f} nats on {} validation rows", kept.update,
                    -training_.best().error(), watched_.size(0))};
   }
@@ -76,10 +82,10 @@ class LikelihoodTrainee final : public Trainee {
 
 void resolve_likelihood(RunConfig& config, double adam_rate) {
   if (config.optimizer == "auto") config.optimizer = "adam";
-  require(config.optimizer == "adam" || config.optimizer == "sgd",
-          "@optimizer {}: this model is trained by adam or sgd (with @momentum)", config.optimizer);
-  constexpr double sgd_rate = 0.01;
-  if (config.rate_weights == 0) config.rate_weights = config.optimizer == "adam" ? adam_rate : sgd_rate;
+  const auto type = std::ranges::find(optimizers(), config.optimizer, &OptimizerType::name);
+  require(type != optimizers().end(), "@optimizer {}: this model is trained by one of {} (sgd with @momentum)",
+          config.optimizer, names_of(optimizers()));
+  if (config.rate_weights == 0) config.rate_weights = type->usual_rate > 0 ? type->usual_rate : adam_rate;
   if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
   require(config.patience == 0 || config.keep == "best",
           "@patience stops where validation data get no better, and nothing is kept by them: add @valid, or @keep "

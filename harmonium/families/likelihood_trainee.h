@@ -14,7 +14,7 @@
 
 namespace harmonium {
 
-// Options of families that are trained by Adam (or SGD) on a likelihood: rates, and who is kept.
+// Options of families that are trained by Adam or another of optimizers(): rates, and who is kept.
 void resolve_likelihood(RunConfig& config, double adam_rate);
 
 // Notes of a model before its first update.
@@ -28,8 +28,10 @@ struct LikelihoodHooks {
   std::function<double(const Moments& parameters, const at::Tensor& rows)> mean = {};
   // The model under these parameters.
   std::function<std::unique_ptr<Model>(const Moments& parameters)> model;
-  // In place of the mean: numbers about the watched rows for a line of metrics. No model is chosen by them.
+  // In place of the mean: numbers about the watched rows for a line of metrics. The one called `kept_by` is an error by
+  // which the best model is chosen; without it none is.
   std::function<std::map<std::string, double>(const Moments& parameters, const at::Tensor& rows)> measures = {};
+  std::string kept_by = {};
 };
 [[nodiscard]] std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objective,
                                                            const RunConfig& config, const RunData& data,

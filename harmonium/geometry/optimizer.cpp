@@ -2,6 +2,7 @@
 
 #include "harmonium/core/named_table.h"
 #include "harmonium/geometry/adam.h"
+#include "harmonium/geometry/conservative.h"
 #include "harmonium/geometry/plain.h"
 
 namespace harmonium {
@@ -24,8 +25,14 @@ const std::vector<OptimizerType>& optimizers() {
        .help = "steps divided by the size of earlier gradients",
        .make = [](const std::vector<ParameterGroup>& groups,
                   const Moments& shape) { return std::make_unique<Adam>(groups, shape); }},
+      {.name = "conservative",
+       .help = "of four ways to choose a step, the smallest",
+       .usual_rate = 0.001,
+       .make = [](const std::vector<ParameterGroup>& groups,
+                  const Moments& shape) { return std::make_unique<Conservative>(groups, shape); }},
       {.name = "sgd",
        .help = "plain stochastic gradient",
+       .usual_rate = 0.01,
        .make = [](const std::vector<ParameterGroup>& groups,
                   const Moments&) { return std::make_unique<Plain>(groups); }},
   };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -67,6 +68,9 @@ class Optimizer {
   // entries; so does the direction, then.
   [[nodiscard]] virtual Direction direction(const Moments& gradient, std::int64_t update) = 0;
 
+  // Numbers about the last direction, for a line of metrics.
+  [[nodiscard]] virtual std::map<std::string, double> measurements() const { return {}; }
+
   // The name under which checkpoints keep the state.
   [[nodiscard]] virtual std::string state_name() const { return name(); }
   [[nodiscard]] virtual NamedTensors state() const { return {}; }
@@ -83,10 +87,11 @@ class Optimizer {
 
 struct OptimizerType {
   std::string name, help;
+  double usual_rate = 0;  // 0: it depends on what is trained
   std::function<std::unique_ptr<Optimizer>(const std::vector<ParameterGroup>& groups, const Moments& shape)> make;
 };
-// What any gradient may be climbed by: adam and sgd (Plain). Metrics, which are for machines, have a table of their own
-// (metric.h).
+// What any gradient may be climbed by: adam, conservative and sgd (Plain). Metrics, which are for machines, have a
+// table of their own (metric.h).
 [[nodiscard]] const std::vector<OptimizerType>& optimizers();
 // `shape` gives names, shapes and precision of the parameters.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const std::string& name,

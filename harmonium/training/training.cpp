@@ -95,6 +95,7 @@ std::map<std::string, double> Training::take_measurements() {
   std::map<std::string, double> found = objective_->take_measurements();
   if (update_ > 0) found["gradient_norm"] = gradient_norm();
   found["epoch"] = epoch();
+  found.merge(optimizer_->measurements());
   return found;
 }
 
