@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/bars_and_stripes.h"
+#include "harmonium/data/capsule_scenes.h"
 #include "harmonium/data/corpus.h"
 #include "harmonium/data/random_rbm.h"
 #include "harmonium/data/rectangles_and_triangles.h"
@@ -49,6 +50,12 @@ CorpusOptions corpus_options(const SyntheticOptions& options) {
   return result;
 }
 
+CapsuleScenesOptions scene_options(const SyntheticOptions& options) {
+  CapsuleScenesOptions result;
+  if (options.size != 0) result.side = options.size;
+  return result;
+}
+
 RandomRbm teacher(const SyntheticOptions& options) {
   RandomRbmOptions result;
   if (options.size != 0) result.visible = options.size;
@@ -85,6 +92,14 @@ const std::vector<Generator>& generators() {
       {{"corpus", "word counts of documents about 8 topics (200 words)", {"train", "valid", "test"}},
        [](const SyntheticOptions& o, const Key& key) {
          return corpus(o.rows, key, Key(o.seed).fold_in(teacher_stream), corpus_options(o));
+       },
+       {},
+       [](const SyntheticOptions&) { return std::nullopt; }},
+      {{"capsule_scenes",
+        "composites of 4 parts, moved, turned and bent; the class is which of 3 (14x14)",
+        {"train", "valid", "test"}},
+       [](const SyntheticOptions& o, const Key& key) {
+         return CapsuleScenes(Key(o.seed).fold_in(teacher_stream), scene_options(o)).draw(o.rows, key).data;
        },
        {},
        [](const SyntheticOptions&) { return std::nullopt; }},

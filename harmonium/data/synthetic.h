@@ -1,8 +1,8 @@
 // The generated data sets by name, with the parts and sizes that a user gets who asks for nothing else.
 //
 // Parts are drawn from different streams of one seed: train, valid and test are independent samples of one distribution
-// (for random_rbm: of one teacher, for corpus: of the same topics, which the seed names as well). "all" is every
-// pattern once, where the distribution is uniform over patterns that can be listed.
+// (for random_rbm: of one teacher, for corpus: of the same topics, for capsule_scenes: of the same parts, which the
+// seed names as well). "all" is every pattern once, where the distribution is uniform over patterns that can be listed.
 #pragma once
 
 #include <cstdint>

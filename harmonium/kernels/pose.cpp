@@ -1,4 +1,4 @@
-#include "harmonium/models/capsules/pose.h"
+#include "harmonium/kernels/pose.h"
 
 #include <ATen/ATen.h>
 

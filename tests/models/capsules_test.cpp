@@ -10,7 +10,7 @@
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/render_tensors.h"
 #include "harmonium/models/capsules/capsule_loss.h"
-#include "harmonium/models/capsules/pose.h"
+#include "harmonium/kernels/pose.h"
 #include "tests/support/machines.h"
 
 namespace harmonium {

@@ -5,7 +5,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/render_tensors.h"
-#include "harmonium/models/capsules/pose.h"
+#include "harmonium/kernels/pose.h"
 
 namespace harmonium {
 

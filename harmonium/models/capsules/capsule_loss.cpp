@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
-#include "harmonium/models/capsules/pose.h"
+#include "harmonium/kernels/pose.h"
 
 namespace harmonium {
 

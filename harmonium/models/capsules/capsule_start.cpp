@@ -6,7 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/capsules/capsule_autoencoder.h"
-#include "harmonium/models/capsules/pose.h"
+#include "harmonium/kernels/pose.h"
 
 namespace harmonium {
 
