@@ -17,7 +17,9 @@
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/binary_product.h"
 #include "harmonium/kernels/logistic.h"
+#include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/kernels/render_tensors.h"
 #include "harmonium/kernels/site_sweep.h"
 
 namespace harmonium {
@@ -35,6 +37,27 @@ struct Pair {
 at::Tensor bits(std::uint64_t seed, std::int64_t rows, std::int64_t columns, double part) {
   const at::Tensor usual = uniform(Key(seed).fold_in(1), {columns}).lt(0.5);
   return uniform(Key(seed).fold_in(2), {rows, columns}).lt(part).logical_xor(usual).to(at::kFloat);
+}
+
+// The drawing of capsules, as large as published, forward and back: gradients of poses.
+Pair render_pair(bool smoke) {
+  const std::int64_t rows = smoke ? 5 : 500, parts = 9, size = 11;
+  const Canvas canvas{28, 28};
+  const at::Tensor rest = at::tensor({0.0F, 0.0F, 2.0F, 2.0F, 0.0F, 0.0F}),
+                   spread = at::tensor({0.3F, 0.3F, 0.5F, 0.5F, 0.3F, 1.0F});
+  const DrawnParts drawn{.poses = pose_matrix(rest + spread * (uniform(Key(10), {rows, parts, 6}) - 0.5)),
+                         .intensities = uniform(Key(11), {rows, parts, 1}),
+                         .templates = uniform(Key(12), {parts, 1, size, size})};
+  const at::Tensor target = uniform(Key(13), {rows, canvas.pixels()});
+  return {"render_gradient", [=] { return render_error_gradient(drawn, target, canvas, {}).gradient.poses; },
+          [=] {
+            const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(); };
+            const DrawnParts leaves{
+                .poses = leaf(drawn.poses), .intensities = leaf(drawn.intensities), .templates = leaf(drawn.templates)};
+            (render_by_tensors(leaves, canvas, {}) - target).square().sum().backward();
+            return leaves.poses.grad();
+          },
+          1e-3};
 }
 
 std::vector<Pair> pairs(bool smoke) {
@@ -77,6 +100,7 @@ std::vector<Pair> pairs(bool smoke) {
                    return (at::softplus(after) - at::softplus(before)).sum(1, false, at::kDouble);
                  },
                  1e-5});
+  all.push_back(render_pair(smoke));
   return all;
 }
 
