@@ -6,13 +6,15 @@
 
 namespace harmonium {
 
-std::string NormalizedModel::encode_file() const {
+std::string encode_model(const ModelInfo& info, const Moments& parameters, const nlohmann::json& structure) {
   TensorFile file;
-  const Moments values = parameters();  // kept while it is walked through
-  for (const auto& [name, value] : values.entries()) file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-  set_header(file, {.kind = info_.family, .structure = structure(), .image = info_.image, .notes = info_.notes});
+  for (const auto& [name, value] : parameters.entries())
+    file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
+  set_header(file, {.kind = info.family, .structure = structure, .image = info.image, .notes = info.notes});
   return encode_safetensors(file);
 }
+
+std::string NormalizedModel::encode_file() const { return encode_model(info_, parameters(), structure()); }
 
 double NormalizedModel::products(std::int64_t count) const {
   return static_cast<double>(count * parameters().dimension());

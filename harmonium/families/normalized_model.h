@@ -1,6 +1,6 @@
 // What models share whose rows have a log-likelihood of their own, exact or bounded, without any log Z: nade, made,
-// fvbn, orderless_nade, rnade, mixture, vae, sbn. A family adds its mathematics, its pictures and the numbers that
-// describe its structure.
+// fvbn, orderless_nade, rnade, mixture, factor_analyzers, vae, sbn. A family adds its mathematics, its pictures and the
+// numbers that describe its structure.
 #pragma once
 
 #include <functional>
@@ -68,6 +68,9 @@ class ExactModel : public NormalizedModel {
 [[nodiscard]] std::unique_ptr<Model> read_structure(
     const ModelHeader& header, const char* key, const std::string& where,
     const std::function<std::unique_ptr<Model>(const nlohmann::json& shape)>& build);
+// A model as the bytes of a file: its parameters as float32, and what `structure` says beside them.
+[[nodiscard]] std::string encode_model(const ModelInfo& info, const Moments& parameters,
+                                       const nlohmann::json& structure);
 // Copies all parameters from a file; fails where one is missing or does not fit.
 void read_parameters(const Moments& parameters, const TensorFile& file, const std::string& where);
 // Notes of a file for a model of so many visible units.

@@ -28,6 +28,7 @@ const std::vector<Family>& families() {
       mixture_family(),
       mlp_family(),
       autoencoder_family(),
+      capsules_family(),
       pot_family(),
       mpot_family(),
       covariance_rbm_family(),

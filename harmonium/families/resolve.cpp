@@ -69,6 +69,7 @@ void check_numbers(const RunConfig& config) {
   at_least("@refit_every", config.refit_every, 1);
   at_least("@rank", config.rank, 0);
   at_least("@iterations", config.iterations, 1);
+  at_least("@rate_warmup", config.rate_warmup, 0);
   at_least("@track_chains", config.track_chains, 1);
   at_least("@track_betas", config.track_betas, 1);
 

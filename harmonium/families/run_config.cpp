@@ -47,6 +47,7 @@ StepOptions step_options(const RunConfig& config) {
           .rate_weights = config.rate_weights,
           .schedule = parse_schedule(config.schedule),
           .schedule_tau = config.schedule_tau,
+          .warmup = config.rate_warmup,
           .momentum = config.momentum,
           .weight_decay = config.weight_decay,
           .weight_decay_l1 = config.weight_decay_l1};

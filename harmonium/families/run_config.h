@@ -67,6 +67,7 @@ struct RunConfig {
   double rate_bias = 0;
   std::string schedule = "linear";
   double schedule_tau = 1000;
+  std::int64_t rate_warmup = 0;
   double momentum = 0;
   double weight_decay = 0;
   double weight_decay_l1 = 0;
@@ -164,6 +165,7 @@ struct RunConfig {
     visitor("schedule", self.schedule,
             "learning rate over time: constant, linear (to zero), sqrt, inverse, sqrt_linear");
     visitor("schedule_tau", self.schedule_tau, "time constant in updates of the sqrt and inverse schedules");
+    visitor("rate_warmup", self.rate_warmup, "updates over which learning rates rise from 0 (0: the usual number)");
     visitor("momentum", self.momentum, "momentum of the step (harms pcd)");
     visitor("weight_decay", self.weight_decay, "L2 penalty on weights");
     visitor("weight_decay_l1", self.weight_decay_l1, "L1 penalty on weights");

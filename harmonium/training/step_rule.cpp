@@ -16,7 +16,8 @@ void StepRule::penalize_(Moments& gradient, const Moments& parameters,
 }
 
 StepRule::Rates StepRule::rates(std::int64_t update) const {
-  const double factor = schedule_factor(options_.schedule, update, total_, options_.schedule_tau);
+  double factor = schedule_factor(options_.schedule, update, total_, options_.schedule_tau);
+  if (update < options_.warmup) factor *= static_cast<double>(update + 1) / static_cast<double>(options_.warmup);
   return {.weights = factor * options_.rate_weights,
           .bias = factor * options_.rate_bias,
           .weight_decay = options_.weight_decay};

@@ -13,6 +13,7 @@ struct StepOptions {
   double rate_weights = 0.1;  // on the pairwise part
   Schedule schedule = Schedule::linear;
   double schedule_tau = 1000;  // updates
+  std::int64_t warmup = 0;     // updates over which both rates rise from 0, before and beside the schedule
   double momentum = 0;         // harms persistent chains, which cannot follow a parameter with inertia
   double weight_decay = 0;     // L2, on weights only
   double weight_decay_l1 = 0;  // L1, on weights only: pulls all of them alike, so that most become zero

@@ -1,0 +1,216 @@
+#include "harmonium/families/capsule_model.h"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/named_table.h"
+#include "harmonium/families/model_header.h"
+#include "harmonium/families/normalized_model.h"
+#include "harmonium/kernels/pose.h"
+
+namespace harmonium {
+
+namespace {
+
+struct NamedOutput {
+  std::string name;
+  OutputModel model;
+};
+const std::vector<NamedOutput>& output_models() {
+  static const std::vector<NamedOutput> table = {{"semisoft", OutputModel::semisoft},
+                                                 {"sum", OutputModel::sum},
+                                                 {"max", OutputModel::maximum},
+                                                 {"soft", OutputModel::soft},
+                                                 {"logistic", OutputModel::logistic},
+                                                 {"clamped", OutputModel::clamped},
+                                                 {"soft_clamped", OutputModel::soft_clamped}};
+  return table;
+}
+
+}  // namespace
+
+OutputModel parse_output_model(const std::string& name) {
+  return find_named(output_models(), name, "output model").model;
+}
+std::string to_string(OutputModel model) {
+  return std::ranges::find(output_models(), model, &NamedOutput::model)->name;
+}
+std::string output_model_names() { return names_of(output_models()); }
+
+CapsuleModel::CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules)
+    : Model(std::move(info)),
+      capsules_(std::move(capsules)),
+      visible_(make_unit(format("gaussian:{}", capsules_.shape().canvas.pixels()))) {}
+
+std::string CapsuleModel::subtitle() const {
+  const CapsuleShape& shape = capsules_.shape();
+  const std::string parts = format("{} parts of {} × {} pixels on {} × {}", shape.parts, shape.template_size,
+                                   shape.template_size, shape.canvas.rows, shape.canvas.columns);
+  return shape.composites == 0
+             ? parts
+             : format("{} composites with {} distortions, of {}", shape.composites, shape.distortions, parts);
+}
+
+std::vector<Model::LayerText> CapsuleModel::layers() const {
+  const CapsuleShape& shape = capsules_.shape();
+  std::vector<LayerText> texts = {{.name = "visible", .unit = visible().spec(), .observed = true}};
+  for (std::size_t i = 0; i < shape.hidden.size(); ++i)
+    texts.push_back({.name = format("layer{}", i + 1),
+                     .unit = format("{}:{}", i + 1 < shape.hidden.size() ? "logistic" : "square", shape.hidden[i])});
+  if (shape.composites > 0) texts.push_back({.name = "composite", .unit = format("softmax:1x{}", shape.composites)});
+  texts.push_back({.name = "parts", .unit = format("linear:{}x{}", shape.parts, capsules_.numbers_of_part())});
+  return texts;
+}
+
+std::unique_ptr<Model> CapsuleModel::to(const at::Device& device) const {
+  return std::make_unique<CapsuleModel>(info_, capsules_.to(at::TensorOptions().device(device)));
+}
+
+std::string CapsuleModel::remark() const {
+  return "Capsules have no likelihood: their errors are squared errors of pixels, and say nothing about how probable a "
+         "picture is.";
+}
+
+template <class Of>
+at::Tensor CapsuleModel::by_pieces(const at::Tensor& rows, const Of& of) const {
+  constexpr std::int64_t at_once = 1000;
+  const c10::NoGradGuard no_gradients;
+  const at::TensorOptions options = parameters()["templates"].options();
+  std::vector<at::Tensor> pieces;
+  for (std::int64_t first = 0; first == 0 || first < rows.size(0); first += at_once)
+    pieces.push_back(
+        on_cpu(of(rows.narrow(0, first, std::min(at_once, rows.size(0) - first)).to(options))).to(at::kFloat));
+  return at::cat(pieces);
+}
+
+std::vector<std::string> CapsuleModel::code_layers() const {
+  if (capsules_.shape().composites == 0) return {"nice", "world"};
+  return {"composite", "nice", "world"};
+}
+
+at::Tensor CapsuleModel::encode(const at::Tensor& rows, std::size_t layer) const {
+  const std::string name = code_layers().at(layer);
+  return by_pieces(rows, [&](const at::Tensor& piece) {
+    const Scene scene = capsules_.describe(piece);
+    if (name == "composite") return scene.shares;
+    if (name == "nice") return scene.pose.defined() ? scene.pose : scene.part_codes.flatten(1);
+    return at::cat({scene.intensities, scene.part_poses.flatten(2)}, 2).flatten(1);
+  });
+}
+
+at::Tensor CapsuleModel::reconstruct(const at::Tensor& rows) const {
+  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(capsules_.describe(piece)); });
+}
+
+std::vector<Exhibit> CapsuleModel::exhibits(const ExhibitInput& input) const {
+  const c10::NoGradGuard no_gradients;
+  const CapsuleShape& shape = capsules_.shape();
+  const std::int64_t K = shape.parts, L = shape.channels, P = shape.canvas.pixels();
+  const at::TensorOptions options = parameters()["templates"].options();
+  const at::Tensor one_by_one = at::eye(L, options).unsqueeze(1).expand({L, K, L}).contiguous(),
+                   whole = pose_matrix(rest_pose(options)).expand({L, K, 2, 3}).contiguous();
+  const at::Tensor templates =
+      on_cpu(
+          contributions({.poses = whole, .intensities = one_by_one, .templates = capsules_.templates()}, shape.canvas))
+          .reshape({L * K, P})
+          .to(at::kFloat);
+  constexpr double no_ink = 1e-12;
+  std::vector<Exhibit> all = {
+      {.id = "templates",
+       .title = "Templates",
+       .caption =
+           format("The {} × {} pixels of each part, enlarged to a whole picture and made as bright as it can be.",
+                  shape.template_size, shape.template_size),
+       .rows = templates / templates.abs().amax(1, /*keepdim=*/true).clamp_min(no_ink),
+       .columns = K}};
+  constexpr std::int64_t columns = 20, most_rows = 1000;
+  const Dataset& train = input.train;
+  if (train.rows() < columns || train.columns() != P) return all;
+  if (shape.composites > 0) {
+    const Scene scene = capsules_.describe(train.first(most_rows).to_float().to(options));
+    const at::Tensor share = scene.shares.unsqueeze(2);  // rows × C × 1
+    at::Tensor pose = (share * scene.proposals).sum(0) / share.sum(0).clamp_min(no_ink);
+    pose.narrow(1, 7, shape.distortions).zero_();
+    all.push_back(
+        {.id = "composites",
+         .title = "Composites",
+         .caption = "Each composite without distortions, in the mean pose of the rows that chose it.",
+         .rows = on_cpu(capsules_.draw(capsules_.decode(at::eye(shape.composites, options), pose))).to(at::kFloat)});
+  }
+  const at::Tensor rows = train.first(columns).to_float(), drawn = reconstruct(rows),
+                   parts = by_pieces(rows, [&](const at::Tensor&piece) {
+                             return capsules_.draw_parts(capsules_.describe(piece)).flatten(1);
+                           }).view({columns, K, P});
+  all.push_back({.id = "reconstructions",
+                 .title = "Reconstructions",
+                 .caption = format(
+                     "Rows of {}, below each how it was drawn again, and below that what each part draws.", train.name),
+                 .rows = at::cat({rows, drawn, parts.transpose(0, 1).reshape({K * columns, P})}),
+                 .columns = columns});
+  return all;
+}
+
+std::string CapsuleModel::encode_file() const {
+  const CapsuleShape& shape = capsules_.shape();
+  return encode_model(info_, parameters(),
+                      {{"capsules",
+                        {{"rows", shape.canvas.rows},
+                         {"columns", shape.canvas.columns},
+                         {"composites", shape.composites},
+                         {"parts", shape.parts},
+                         {"template", shape.template_size},
+                         {"channels", shape.channels},
+                         {"distortions", shape.distortions},
+                         {"hidden", shape.hidden},
+                         {"output_model", to_string(shape.output.model)},
+                         {"sharpness", shape.output.sharpness},
+                         {"negative_ink", shape.negative_ink}}}});
+}
+
+namespace {
+
+CapsuleShape shape_in_file(const nlohmann::json& text, const std::string& where) {
+  try {
+    CapsuleShape shape{
+        .canvas = {text.at("rows"), text.at("columns")},
+        .composites = text.at("composites"),
+        .parts = text.at("parts"),
+        .template_size = text.at("template"),
+        .channels = text.at("channels"),
+        .distortions = text.at("distortions"),
+        .hidden = text.at("hidden").get<std::vector<std::int64_t>>(),
+        .output = {.model = parse_output_model(text.at("output_model")), .sharpness = text.at("sharpness")},
+        .negative_ink = text.at("negative_ink")};
+    require_capsules(shape);
+    return shape;
+  } catch (const Error& error) {
+    fail("{}: the description of the capsules is damaged ({})", where, error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Model> read_capsules(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  return read_structure(header, "capsules", where, [&](const nlohmann::json& text) {
+    const CapsuleShape shape = shape_in_file(text, where);
+    constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    double numbers = number(shape.parts * shape.channels) * number(shape.template_size * shape.template_size),
+           below = number(shape.canvas.pixels());
+    const double outputs = shape.composites > 0 ? number(shape.composites * (8 + shape.distortions))
+                                                : number(shape.parts * (6 + shape.channels));
+    for (const std::int64_t width : shape.hidden) {
+      require(width >= 1 && width <= most_units, "{}: a layer of {} units is no layer of capsules", where, width);
+      numbers += number(width) * (below + outputs);
+      below = number(width);
+    }
+    require_numbers(file, numbers, where);
+    CapsuleAutoencoder capsules(shape);
+    read_parameters(capsules.parameters(), file, where);
+    return std::make_unique<CapsuleModel>(info_of(header, shape.canvas.pixels()), std::move(capsules));
+  });
+}
+
+}  // namespace harmonium
