@@ -1,19 +1,14 @@
 // The family mixture (models/mixture/bernoulli_mixture.h): Bernoullis trained by online EM, with an exact
 // log-likelihood.
-//
-// The step of online EM is plain ascent (sgd) along "statistics of the batch minus those held", so Training needs to
-// know nothing of it. What would leave the domain of statistics is no option here: other optimizers, momentum, decay,
-// and a rate of biases beside the one rate.
 #include <algorithm>
-#include <cmath>
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
+#include "harmonium/families/em_options.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
-#include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/mixture/bernoulli_mixture.h"
@@ -105,33 +100,11 @@ class MixtureModel final : public ExactModel, private Encoder {
   BernoulliMixture mixture_;
 };
 
-// One group, so that both statistics of a component move at one rate.
-std::vector<ParameterGroup> groups_of(const BernoulliMixture&) {
-  return {{.names = {"share", "active"}, .kind = ParameterKind::weights}};
-}
-
 void resolve(RunConfig& config, RunData& data) {
   const auto& own = config.own.as<MixtureOptions>();
   require(make_unit(config.visible)->support() == Unit::Support::bits, "@visible {}: a mixture models binary data",
           config.visible);
-  constexpr std::int64_t most_components = 1'000'000;
-  require(own.components >= 1 && own.components <= most_components, "@components {}: give a number from 1 to {}",
-          own.components, most_components);
-  require(std::isfinite(own.smoothing) && own.smoothing >= 0,
-          "@smoothing must be a number that is not negative, not {}", own.smoothing);
-  if (config.optimizer == "auto") config.optimizer = "sgd";
-  require(config.optimizer == "sgd" && config.momentum == 0 && config.weight_decay == 0 && config.weight_decay_l1 == 0,
-          "a mixture is trained by EM alone: no optimizer, momentum or decay can be chosen");
-  // Of all rows a step is EM's own, of a batch mostly noise. Digits, validation rows, 100 components: 0.02 was 0.04
-  // nats better than 0.05 and 0.3 better than 0.2.
-  constexpr double online_rate = 0.02;
-  if (config.rate_weights == 0) config.rate_weights = config.batch >= data.train.rows() ? 1 : online_rate;
-  if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
-  require(config.rate_weights <= 1 && config.rate_bias == config.rate_weights,
-          "@rate_weights {}: the share that a batch has in the statistics is at most 1", config.rate_weights);
-  require(config.patience == 0 || config.keep == "best",
-          "@patience stops where validation data get no better, and nothing is kept by them: add @valid, or @keep "
-          "best");
+  resolve_em(config, data, own.components, own.smoothing);
 }
 
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
@@ -152,7 +125,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
   const BernoulliMixture mixture = begun.mixture().to(at::TensorOptions().device(find_device(config.device)));
   const double smoothing = config.own.as<MixtureOptions>().smoothing / static_cast<double>(data.train.rows());
   auto objective = std::make_unique<Ascent>(
-      mixture.parameters(), groups_of(mixture), "log_likelihood",
+      mixture.parameters(), groups_of_em(mixture.parameters()), "log_likelihood",
       [mixture, smoothing](const std::vector<at::Tensor>& batch, const Key&) {
         const ExpectedStatistics found = mixture.expected_statistics(batch.front(), smoothing);
         return Ascent::Climb{.value = found.log_likelihood, .gradient = found.statistics - mixture.parameters()};
@@ -182,14 +155,6 @@ std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, c
             where);
     return std::make_unique<MixtureModel>(info_of(header, inputs), std::move(mixture));
   });
-}
-
-std::vector<std::string> options_of_em() {
-  namespace groups = option_groups;
-  std::vector<std::string> names = groups::joined({groups::common(), groups::tracked(), {"patience"}});
-  for (const char* other : {"optimizer", "rate_bias", "momentum", "weight_decay", "weight_decay_l1"})
-    std::erase(names, other);
-  return names;
 }
 
 }  // namespace

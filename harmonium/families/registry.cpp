@@ -26,6 +26,7 @@ const std::vector<Family>& families() {
       vae_family(),
       sbn_family(),
       mixture_family(),
+      factor_analyzers_family(),
       mlp_family(),
       autoencoder_family(),
       capsules_family(),

@@ -49,6 +49,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family vae_family();
 [[nodiscard]] Family sbn_family();
 [[nodiscard]] Family mixture_family();
+[[nodiscard]] Family factor_analyzers_family();
 [[nodiscard]] Family capsules_family();
 [[nodiscard]] Family pot_family();
 [[nodiscard]] Family mpot_family();

@@ -186,6 +186,18 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                             {"activation", "tanh"}}}},
                          little),
                  "the file holds 1");
+  expect_refusal(
+      file_of("factor_analyzers",
+              {{"factor_analyzers",
+                {{"inputs", 30000}, {"varying", 30000}, {"components", 10000}, {"factors", 10}, {"noise", 0.1}}}},
+              little),
+      "the file holds 1");
+  json drawn = {{"rows", 300},        {"columns", 300},        {"composites", 20000},       {"parts", 9},
+                {"template", 11},     {"channels", 1},         {"distortions", 30},         {"hidden", {30000}},
+                {"sharpness", 100.0}, {"negative_ink", false}, {"output_model", "semisoft"}};
+  expect_refusal(file_of("capsules", {{"capsules", drawn}}, little), "the file holds 1");
+  drawn["parts"] = 1LL << 40;
+  expect_refusal(file_of("capsules", {{"capsules", drawn}}, little), "damaged");
   for (const char* visible : {"bernoulli:900000", "bernoulli:9223372036854775807"})
     EXPECT_NE(refusal(file_of(
                   "vae",
