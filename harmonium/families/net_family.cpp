@@ -1,5 +1,6 @@
 // The families mlp and autoencoder: feed-forward nets, from random weights, from layers that are pretrained one by one,
 // or from a trained model that is unrolled (the option start).
+#include <algorithm>
 #include <cmath>
 
 #include "harmonium/core/device.h"
@@ -161,13 +162,17 @@ void resolve_net(RunConfig& config, RunData&) {
           config.loss, config.visible);
   require(config.loss != "bernoulli" || !real, "@loss bernoulli needs @visible bernoulli; for real values: squared");
   if (config.optimizer == "auto") config.optimizer = "adam";
-  require(config.optimizer == "adam" || config.optimizer == "sgd",
-          "@optimizer {}: nets are trained by adam or sgd (with @momentum)", config.optimizer);
+  const auto type = std::ranges::find(optimizers(), config.optimizer, &OptimizerType::name);
+  require(type != optimizers().end(), "@optimizer {}: nets are trained by one of {} (sgd with @momentum)",
+          config.optimizer, names_of(optimizers()));
   // Layers of logistic units move slowly: begun with RBMs, 784-500-500 mistakes 3.7, 2.5 and 2.2 % of MNIST after 3000
   // updates of adam with 0.001, 0.003 and 0.01. Losses of reconstructions are sums over all pixels, and so are their
   // gradients.
   const double adam_rate = config.activation == "logistic" ? 0.01 : 0.001;
-  const double usual_rate = config.optimizer == "adam" ? adam_rate : is_classifier(config) ? 0.1 : 0.002;
+  const double sgd_rate = is_classifier(config) ? 0.1 : 0.002;
+  const double usual_rate = config.optimizer == "adam"  ? adam_rate
+                            : config.optimizer == "sgd" ? sgd_rate
+                                                        : type->usual_rate;
   if (config.rate_weights == 0) config.rate_weights = usual_rate;
   if (config.rate_bias == 0) config.rate_bias = config.rate_weights;
   for (const auto& [flag, share] : {std::pair{"@dropout", config.dropout}, {"@dropout_inputs", config.dropout_inputs}})
