@@ -39,10 +39,19 @@ std::string to_string(OutputModel model) {
 }
 std::string output_model_names() { return names_of(output_models()); }
 
-CapsuleModel::CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules)
+CapsuleModel::CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules, PosePrior prior)
     : Model(std::move(info)),
       capsules_(std::move(capsules)),
+      prior_(std::move(prior)),
       visible_(make_unit(format("gaussian:{}", capsules_.shape().canvas.pixels()))) {}
+
+Moments CapsuleModel::parameters() const {
+  Moments all = capsules_.parameters();
+  all.insert("poses.shares", prior_.shares);
+  all.insert("poses.means", prior_.means);
+  all.insert("poses.factors", prior_.factors);
+  return all;
+}
 
 std::string CapsuleModel::subtitle() const {
   const CapsuleShape& shape = capsules_.shape();
@@ -65,11 +74,13 @@ std::vector<Model::LayerText> CapsuleModel::layers() const {
 }
 
 std::unique_ptr<Model> CapsuleModel::to(const at::Device& device) const {
-  return std::make_unique<CapsuleModel>(info_, capsules_.to(at::TensorOptions().device(device)));
+  return std::make_unique<CapsuleModel>(
+      info_, capsules_.to(at::TensorOptions().device(device)),
+      PosePrior{prior_.shares.to(device), prior_.means.to(device), prior_.factors.to(device)});
 }
 
 std::string CapsuleModel::remark() const {
-  return "Capsules have no likelihood: their errors are squared errors of pixels, and say nothing about how probable a "
+  return "Capsules have no likelihood, although they draw samples: their errors are squared errors of pixels, and say nothing about how probable a "
          "picture is.";
 }
 
@@ -83,6 +94,20 @@ at::Tensor CapsuleModel::by_pieces(const at::Tensor& rows, const Of& of) const {
     pieces.push_back(
         on_cpu(of(rows.narrow(0, first, std::min(at_once, rows.size(0) - first)).to(options))).to(at::kFloat));
   return at::cat(pieces);
+}
+
+at::Tensor CapsuleModel::draw(const Request& request) const {
+  const c10::NoGradGuard no_gradients;
+  const Scene scene = imagined(capsules_, prior_, Key(request.seed), request.count);
+  return on_cpu(capsules_.draw(scene)).to(at::kFloat);
+}
+
+std::string CapsuleModel::method() const {
+  return "posing: poses from a Gaussian fitted to training data for each composite, then drawn";
+}
+
+double CapsuleModel::products(std::int64_t count) const {
+  return static_cast<double>(count * parameters().dimension());
 }
 
 std::vector<std::string> CapsuleModel::code_layers() const {
@@ -117,6 +142,7 @@ std::vector<Exhibit> CapsuleModel::exhibits(const ExhibitInput& input) const {
           .reshape({L * K, P})
           .to(at::kFloat);
   constexpr double no_ink = 1e-12;
+  constexpr std::int64_t samples = 60;
   std::vector<Exhibit> all = {
       {.id = "templates",
        .title = "Templates",
@@ -124,7 +150,12 @@ std::vector<Exhibit> CapsuleModel::exhibits(const ExhibitInput& input) const {
            format("The {} × {} pixels of each part, enlarged to a whole picture and made as bright as it can be.",
                   shape.template_size, shape.template_size),
        .rows = templates / templates.abs().amax(1, /*keepdim=*/true).clamp_min(no_ink),
-       .columns = K}};
+       .columns = K},
+      {.id = "samples",
+       .title = "Samples by posing",
+       .caption = "Composites in new poses, drawn from a Gaussian that was fitted to those of training data.",
+       .rows = draw({.count = samples, .seed = 1}),
+       .samples = true}};
   constexpr std::int64_t columns = 20, most_rows = 1000;
   const Dataset& train = input.train;
   if (train.rows() < columns || train.columns() != P) return all;
@@ -200,7 +231,9 @@ std::unique_ptr<Model> read_capsules(const ModelHeader& header, const TensorFile
     double numbers = number(shape.parts * shape.channels) * number(shape.template_size * shape.template_size),
            below = number(shape.canvas.pixels());
     const double outputs = shape.composites > 0 ? number(shape.composites * (8 + shape.distortions))
-                                                : number(shape.parts * (6 + shape.channels));
+                                                : number(shape.parts * (6 + shape.channels)),
+                 of_pose = shape.composites > 0 ? number(7 + shape.distortions) : outputs;
+    numbers += number(std::max<std::int64_t>(1, shape.composites)) * of_pose * (of_pose + 2);
     for (const std::int64_t width : shape.hidden) {
       require(width >= 1 && width <= most_units, "{}: a layer of {} units is no layer of capsules", where, width);
       numbers += number(width) * (below + outputs);
@@ -208,8 +241,10 @@ std::unique_ptr<Model> read_capsules(const ModelHeader& header, const TensorFile
     }
     require_numbers(file, numbers, where);
     CapsuleAutoencoder capsules(shape);
-    read_parameters(capsules.parameters(), file, where);
-    return std::make_unique<CapsuleModel>(info_of(header, shape.canvas.pixels()), std::move(capsules));
+    auto model =
+        std::make_unique<CapsuleModel>(info_of(header, shape.canvas.pixels()), capsules, empty_pose_prior(capsules));
+    read_parameters(model->parameters(), file, where);
+    return model;
   });
 }
 

@@ -97,11 +97,22 @@ void resolve(RunConfig& config, RunData& data) {
   require_capsules(shape_of(config, data.train));
 }
 
+// The rows whose poses samples are like.
+at::Tensor posed_rows(const Dataset& train) {
+  constexpr std::int64_t most_rows = 2000;
+  return train.first(most_rows).to_float();
+}
+
+std::unique_ptr<Model> model_of(const ModelInfo& info, const CapsuleAutoencoder& capsules, const at::Tensor& rows) {
+  PosePrior prior = pose_prior(capsules, rows.to(capsules.parameters()["templates"].options()));
+  return std::make_unique<CapsuleModel>(info, capsules, std::move(prior));
+}
+
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
   check_rows(data, *make_unit(config.visible));
   CapsuleAutoencoder capsules(shape_of(config, data.train));
   initialize(capsules, Key(config.seed).fold_in(run_streams::initial), data.train.column_means());
-  return std::make_unique<CapsuleModel>(initial_info(config, data), std::move(capsules));
+  return model_of(initial_info(config, data), capsules, posed_rows(data.train));
 }
 
 // What went wrong where nothing is drawn any more: nothing has a gradient then, so it stays so.
@@ -162,9 +173,8 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
       });
   return train_by_likelihood(
       std::move(objective), config, data,
-      {.model = [capsules, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
-         return std::make_unique<CapsuleModel>(info, capsules.with_parameters(parameters));
-       },
+      {.model = [capsules, info = begun.info(), rows = posed_rows(data.train)](
+                    const Moments& parameters) { return model_of(info, capsules.with_parameters(parameters), rows); },
        .measures =
            [capsules, penalties](const Moments& parameters, const at::Tensor& rows) {
              return measures_of(capsules.with_parameters(parameters), penalties, rows);

@@ -7,10 +7,11 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/render_tensors.h"
 #include "harmonium/models/capsules/capsule_loss.h"
-#include "harmonium/kernels/pose.h"
+#include "harmonium/models/capsules/pose_prior.h"
 #include "tests/support/machines.h"
 
 namespace harmonium {
@@ -260,6 +261,36 @@ TEST(CapsuleLoss, RaisesACompositeWhoseShareUnderflows) {
   const at::Tensor gradient = leaves["encoder.output.bias"].grad();
   EXPECT_TRUE(at::isfinite(loss.sharing).item<bool>() && at::isfinite(gradient).all().item<bool>());
   EXPECT_LT(gradient[1].item<double>(), -1e-5);
+}
+
+// Draws have the moments that the pictures' own poses have, for the composite that is chosen. 20 000 draws; five
+// standard errors, which of covariances are bounded by those of squares.
+TEST(PosePrior, HasTheMomentsOfTheProposals) {
+  for (const std::int64_t composites : {2, 0}) {
+    const CapsuleAutoencoder model = begun_capsules(small_shape(composites), 3);
+    const at::Tensor images = random_images(200);
+    const PosePrior prior = pose_prior(model, images);
+    const Scene seen = model.describe(images);
+    const at::Tensor codes = composites > 0 ? seen.proposals.select(1, 0) : seen.part_codes.flatten(1),
+                     weights = composites > 0 ? seen.shares.select(1, 0) : at::ones({200}, at::kDouble);
+    const at::Tensor share = (weights / weights.sum()).unsqueeze(1), mean = (share * codes).sum(0), e = codes - mean,
+                     covariance = (share * e).t().mm(e);
+    constexpr std::int64_t n = 20'000;
+    const Scene drawn = imagined(model, prior, Key(5), n);
+    const at::Tensor all = composites > 0 ? drawn.pose : drawn.part_codes.flatten(1),
+                     own = composites > 0 ? drawn.shares.select(1, 0).nonzero().squeeze(1) : at::arange(n),
+                     d = all.index_select(0, own) - mean;
+    const auto count = static_cast<double>(own.size(0));
+    if (composites > 0) {
+      EXPECT_NEAR(count / n, weights.mean().item<double>(), 5 * 0.5 / std::sqrt(n));
+    }
+    const at::Tensor deviation = (covariance.diagonal() + 1e-6).sqrt();
+    EXPECT_TRUE((d.mean(0).abs() <= 5 * deviation / std::sqrt(count)).all().item<bool>());
+    const at::Tensor allowed = 5 * std::sqrt(2 / count) * deviation.unsqueeze(1) * deviation + 1e-6;
+    EXPECT_TRUE(((d.t().mm(d) / count - covariance).abs() <= allowed).all().item<bool>());
+    EXPECT_TRUE(
+        at::allclose(model.draw(imagined(model, prior, Key(5), 3)), model.draw(drawn).narrow(0, 0, 3), 0, 1e-12));
+  }
 }
 
 TEST(Capsules, RefuseShapesThatAreNone) {

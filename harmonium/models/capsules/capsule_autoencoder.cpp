@@ -3,9 +3,9 @@
 #include <ATen/ATen.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/render_tensors.h"
-#include "harmonium/kernels/pose.h"
 
 namespace harmonium {
 
@@ -75,12 +75,7 @@ Scene CapsuleAutoencoder::describe(const at::Tensor& images, const CapsuleDistur
           shape_.canvas.columns, shape_.canvas.pixels(), images.dim() == 2 ? images.size(1) : -1);
   const at::Tensor code = encoder_.forward(parameters_, images, disturbance.encoder_masks);
   const std::int64_t B = images.size(0), C = shape_.composites;
-  if (C == 0) {
-    Scene scene;
-    scene.part_codes = code.view({B, shape_.parts, numbers_of_part()});
-    place_parts(scene);
-    return scene;
-  }
+  if (C == 0) return placed(code.view({B, shape_.parts, numbers_of_part()}));
   const at::Tensor preferences = code.narrow(1, 0, C),
                    proposals = code.narrow(1, C, C * numbers_of_composite()).reshape({B, C, numbers_of_composite()});
   const at::Tensor shares =
@@ -91,6 +86,16 @@ Scene CapsuleAutoencoder::describe(const at::Tensor& images, const CapsuleDistur
   Scene scene = decode(shares, pose);
   scene.preferences = preferences;
   scene.proposals = proposals;
+  return scene;
+}
+
+Scene CapsuleAutoencoder::placed(const at::Tensor& part_codes) const {
+  require(shape_.composites == 0 && part_codes.dim() == 3 && part_codes.size(1) == shape_.parts &&
+              part_codes.size(2) == numbers_of_part(),
+          "{} parts without composites take {} numbers each in every row", shape_.parts, numbers_of_part());
+  Scene scene;
+  scene.part_codes = part_codes;
+  place_parts(scene);
   return scene;
 }
 

@@ -80,6 +80,8 @@ class CapsuleAutoencoder {
   [[nodiscard]] Scene describe(const at::Tensor& images, const CapsuleDisturbance& disturbance = {}) const;
   // What composites with these shares (rows × C) are made of in this pose (rows × (7 + D)).
   [[nodiscard]] Scene decode(const at::Tensor& shares, const at::Tensor& pose) const;
+  // Parts alone, with these codes (rows × K × (L + 6)).
+  [[nodiscard]] Scene placed(const at::Tensor& part_codes) const;
   [[nodiscard]] DrawnParts drawn(const Scene& scene) const;
   // x̂, B × P, and what each part adds, B × K × P. Without gradients.
   [[nodiscard]] at::Tensor draw(const Scene& scene) const;

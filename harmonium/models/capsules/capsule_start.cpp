@@ -4,9 +4,9 @@
 #include <c10/core/GradMode.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/capsules/capsule_autoencoder.h"
-#include "harmonium/kernels/pose.h"
 
 namespace harmonium {
 
