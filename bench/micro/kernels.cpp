@@ -39,7 +39,8 @@ at::Tensor bits(std::uint64_t seed, std::int64_t rows, std::int64_t columns, dou
   return uniform(Key(seed).fold_in(2), {rows, columns}).lt(part).logical_xor(usual).to(at::kFloat);
 }
 
-// The drawing of capsules, as large as published, forward and back: gradients of poses.
+// The drawing of capsules, as large as published, forward and back. Compared are gradients of intensities: those of
+// poses jump where rounding puts a pixel on the other side of a template's line.
 Pair render_pair(bool smoke) {
   const std::int64_t rows = smoke ? 5 : 500, parts = 9, size = 11;
   const Canvas canvas{28, 28};
@@ -49,13 +50,13 @@ Pair render_pair(bool smoke) {
                          .intensities = uniform(Key(11), {rows, parts, 1}),
                          .templates = uniform(Key(12), {parts, 1, size, size})};
   const at::Tensor target = uniform(Key(13), {rows, canvas.pixels()});
-  return {"render_gradient", [=] { return render_error_gradient(drawn, target, canvas, {}).gradient.poses; },
+  return {"render_gradient", [=] { return render_error_gradient(drawn, target, canvas, {}).gradient.intensities; },
           [=] {
             const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(); };
             const DrawnParts leaves{
                 .poses = leaf(drawn.poses), .intensities = leaf(drawn.intensities), .templates = leaf(drawn.templates)};
             (render_by_tensors(leaves, canvas, {}) - target).square().sum().backward();
-            return leaves.poses.grad();
+            return leaves.intensities.grad();
           },
           1e-3};
 }
