@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
+#include <cmath>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/pose.h"

@@ -25,6 +25,15 @@ TEST(StepRule, ScalesUnaryAndPairwisePartsByTheirOwnRates) {
   EXPECT_DOUBLE_EQ(theta["w"].item<double>(), 2 + 0.25 * 16);
 }
 
+TEST(StepRule, RaisesItsRatesFromZeroBesideTheSchedule) {
+  const StepRule rule({.rate_bias = 1, .rate_weights = 2, .schedule = Schedule::linear, .warmup = 4}, 10);
+  for (std::int64_t update = 0; update < 10; ++update) {
+    const double expected = std::min(1.0, static_cast<double>(update + 1) / 4) * (1 - static_cast<double>(update) / 10);
+    EXPECT_NEAR(rule.rates(update).bias, expected, 1e-15);
+    EXPECT_NEAR(rule.rates(update).weights, 2 * expected, 1e-15);
+  }
+}
+
 TEST(StepRule, MomentumAddsGeometricallyFadingEarlierSteps) {
   Moments theta = values(0, 0);
   StepRule rule({.rate_bias = 1, .rate_weights = 1, .schedule = Schedule::constant, .momentum = 0.5}, 10);

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/random.h"

@@ -30,6 +30,8 @@ at::Tensor code_size(const CapsuleShape& shape, const Scene& scene) {
 
 }  // namespace
 
+at::Tensor CapsuleLoss::total() const { return error + weight_decay + code_decay + scaling + sharing; }
+
 CapsuleLoss capsule_loss(const CapsuleAutoencoder& model, const at::Tensor& images, const CapsulePenalties& penalties,
                          const CapsuleDisturbance& disturbance) {
   const CapsuleShape& shape = model.shape();

@@ -23,7 +23,7 @@ struct CapsulePenalties {
 // One number each, differentiable; penalties with their coefficients.
 struct CapsuleLoss {
   at::Tensor error, weight_decay, code_decay, scaling, sharing;
-  [[nodiscard]] at::Tensor total() const { return error + weight_decay + code_decay + scaling + sharing; }
+  [[nodiscard]] at::Tensor total() const;  // the sum
 };
 
 // Of a model under its own parameters.

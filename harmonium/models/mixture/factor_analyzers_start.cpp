@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
