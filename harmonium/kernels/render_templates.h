@@ -14,7 +14,7 @@
 //
 // D = Σ_l I_kl ∂s_kl/∂(u, v). Where u or v is whole (measure zero) the cell to the right counts.
 //
-// On a CPU values, error and gradient are one pass that keeps nothing but a few rows of a picture, and pixels that a
+// On a CPU values, error and gradient are one pass that keeps what parts add to one picture only, and pixels that a
 // part cannot reach are not visited: O(pixels reached) for each part and O(P) for a picture of P pixels. Sums over
 // rows are made in pieces of 64 rows, added in order, so that results do not depend on threads. Other devices draw by
 // tensor operations (kernels/render_tensors.h).

@@ -164,6 +164,38 @@ TEST(Capsules, AreWhatTheManagerChoseWhenItIsSure) {
   expect_close(scene.pose, scene.proposals.select(1, 1), 1e-14);
 }
 
+// A mixture of experts draws every composite's own picture and weighs their errors. Where the manager is sure, that is
+// what drawing the mean pose comes to, C times cheaper; so are all gradients.
+TEST(Capsules, AreAMixtureOfExpertsWhereTheManagerIsSure) {
+  constexpr std::int64_t B = 6, C = 3;
+  const CapsuleAutoencoder model = begun_capsules(small_shape(C), 2);
+  const at::Tensor images = random_images(B);
+  CapsuleDisturbance sure;
+  sure.manager_noise = at::zeros({B, C}, at::kDouble);
+  for (std::int64_t row = 0; row < B; ++row) sure.manager_noise[row][row % C] = 2000;
+  const auto leaves_of = [&] {
+    return model.parameters().map([](const at::Tensor& x) { return x.clone().requires_grad_(); });
+  };
+  const Moments one = leaves_of(), all = leaves_of();
+  const CapsuleAutoencoder chosen = model.with_parameters(one), experts = model.with_parameters(all);
+  const CapsuleShape& shape = model.shape();
+  const at::Tensor error =
+      drawing_error(chosen.drawn(chosen.describe(images, sure)), images, shape.canvas, shape.output);
+  error.backward();
+  const Scene seen = experts.describe(images, sure);
+  at::Tensor sum = at::zeros({}, at::kDouble);
+  for (std::int64_t i = 0; i < C; ++i) {
+    const at::Tensor own = at::zeros({B, C}, at::kDouble);
+    own.select(1, i).fill_(1);
+    const DrawnParts drawn = experts.drawn(experts.decode(own, seen.proposals.select(1, i)));
+    const at::Tensor errors = (render_by_tensors(drawn, shape.canvas, shape.output) - images).square().sum(1);
+    sum = sum + (seen.shares.select(1, i) * errors).sum();
+  }
+  sum.backward();
+  expect_close(error, sum, 1e-12);
+  for (const auto& [name, leaf] : one.entries()) expect_close(leaf.grad(), all[name].grad(), 1e-11, name);
+}
+
 TEST(Capsules, WithOneCompositeHaveNoUseForAManager) {
   const CapsuleAutoencoder model = begun_capsules(small_shape(1));
   const Scene scene = model.describe(random_images(4));
