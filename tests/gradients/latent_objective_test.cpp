@@ -42,11 +42,12 @@ at::Tensor sum_over_layers(const std::vector<at::Tensor>& terms) {
 }
 
 // L_K of a row by the sum over all tuples of draws, differentiable in everything.
+// With a power other than one: (1/power) E log (1/K) Σ w^power.
 at::Tensor enumerated_bound(const SigmoidBeliefNet& net, const Moments& leaves, const at::Tensor& row,
-                            std::int64_t draws) {
+                            std::int64_t draws, double power = 1) {
   const Trace trace = support::enumerated(net, leaves, row, support::all_tuples(net, draws));
   const at::Tensor log_q = sum_over_layers(trace.log_q).sum(1);
-  return (log_q.exp() * (at::logsumexp(trace.log_weights(), 1) - std::log(double(draws)))).sum();
+  return (log_q.exp() * (at::logsumexp(power * trace.log_weights(), 1) - std::log(double(draws)))).sum() / power;
 }
 
 // The mean of the surrogate over all tuples: its derivative is the mean of the estimate.
@@ -73,6 +74,8 @@ void settle(LatentObjective& objective, double variance) {
 struct ObjectiveCase {
   std::string objective;
   std::int64_t bound;  // K of the L_K whose gradient is estimated without bias; 0: of none for q
+  std::string baseline = "auto";
+  [[nodiscard]] bool helmholtz() const { return objective.starts_with("bihm"); }
 };
 struct NetCase {
   std::string name;
@@ -83,23 +86,34 @@ class EveryObjectiveOnEveryNet : public ::testing::TestWithParam<std::tuple<Obje
  protected:
   [[nodiscard]] const ObjectiveCase& climbed() const { return std::get<0>(GetParam()); }
   SigmoidBeliefNet net_ = small_sbn(std::get<1>(GetParam()).latent, std::get<1>(GetParam()).between, 4);
-  LatentObjective objective_{std::get<0>(GetParam()).objective, net_.widths_below()};
+  LatentObjective objective_{std::get<0>(GetParam()).objective,
+                             net_.widths_below(),
+                             {.baseline = std::get<0>(GetParam()).baseline, .recognition = net_.affine_recognition()}};
   Moments parameters_ = [&] {
     Moments all = net_.parameters();
     objective_.declare(all, Key(9));
     return all;
   }();
   at::Tensor row_ = at::tensor({1.0, 0.0, 1.0}, at::kDouble);
+
+  // After a batch of other rows.
+  void SetUp() override {
+    const at::Tensor others = support::all_rows(3);
+    objective_.observe(parameters_, others, net_.infer(parameters_, others, objective_.draws(), Key(21)));
+  }
+  // What the gradient for p is one of: L_K, or the bound of the bidirectional machine.
+  [[nodiscard]] at::Tensor climbed_bound(const Moments& leaves, std::int64_t draws) const {
+    return enumerated_bound(net_, leaves, row_, draws, climbed().helmholtz() ? 0.5 : 1);
+  }
 };
 
 TEST_P(EveryObjectiveOnEveryNet, HasTheGradientOfItsBoundInTheMeanOverAllDraws) {
   settle(objective_, /*variance=*/0.5);
   const Moments leaves = leaves_of(parameters_);
   const std::int64_t bound = climbed().bound == 0 ? objective_.draws() : climbed().bound;
-  const at::Tensor found = mean_surrogate(objective_, net_, leaves, row_),
-                   truth = enumerated_bound(net_, leaves, row_, bound);
+  const at::Tensor found = mean_surrogate(objective_, net_, leaves, row_), truth = climbed_bound(leaves, bound);
   support::expect_close(flat_gradient(leaves, mean_surrogate(objective_, net_, leaves, row_), of_generation),
-                        flat_gradient(leaves, enumerated_bound(net_, leaves, row_, bound), of_generation), 1e-12);
+                        flat_gradient(leaves, climbed_bound(leaves, bound), of_generation), 1e-12);
   const at::Tensor q = flat_gradient(leaves, found, of_recognition),
                    wanted = flat_gradient(leaves, truth, of_recognition);
   if (climbed().bound > 0)
@@ -121,23 +135,36 @@ TEST_P(EveryObjectiveOnEveryNet, EstimatesItFromDraws) {
     const auto estimate = objective_.estimate(net_, leaves, rows, Key(20).fold_in(static_cast<std::uint64_t>(i)));
     found.push_back(flat_gradient(leaves, estimate.climbed, whose));
   }
-  support::expect_mean(at::stack(found), flat_gradient(leaves, enumerated_bound(net_, leaves, row_, bound), whose));
+  support::expect_mean(at::stack(found), flat_gradient(leaves, climbed_bound(leaves, bound), whose));
 }
 
-INSTANTIATE_TEST_SUITE_P(Product, EveryObjectiveOnEveryNet,
-                         ::testing::Combine(::testing::Values(ObjectiveCase{"elbo:2", 1}, ObjectiveCase{"elbo:3", 1},
-                                                              ObjectiveCase{"nvil", 1}, ObjectiveCase{"iwae:1", 1},
-                                                              ObjectiveCase{"iwae:2", 2}, ObjectiveCase{"vimco:2", 2},
-                                                              ObjectiveCase{"vimco:3", 3}, ObjectiveCase{"rws:2", 0},
-                                                              ObjectiveCase{"rws:3", 0},
-                                                              ObjectiveCase{"wake_sleep", 0}),
-                                            ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}},
-                                                              NetCase{"nonlinear", {2, 2}, {3}})),
-                         [](const auto& each) {
-                           std::string name = std::get<0>(each.param).objective + "_" + std::get<1>(each.param).name;
-                           std::ranges::replace(name, ':', '_');
-                           return name;
-                         });
+std::string name_of_case(const ::testing::TestParamInfo<std::tuple<ObjectiveCase, NetCase>>& each) {
+  const ObjectiveCase& one = std::get<0>(each.param);
+  std::string name = one.objective + "_" + one.baseline + "_" + std::get<1>(each.param).name;
+  std::ranges::replace(name, ':', '_');
+  return name;
+}
+
+// Optimal baselines are those of affine inference.
+const std::vector<NetCase> affine_nets = {{"one", {3}, {}}, {"two", {2, 2}, {}}};
+
+INSTANTIATE_TEST_SUITE_P(OptimalBaselines, EveryObjectiveOnEveryNet,
+                         ::testing::Combine(::testing::Values(ObjectiveCase{"elbo:1", 1, "optimal"},
+                                                              ObjectiveCase{"elbo:2", 1, "optimal"},
+                                                              ObjectiveCase{"nvil", 1, "optimal"}),
+                                            ::testing::ValuesIn(affine_nets)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Product, EveryObjectiveOnEveryNet,
+    ::testing::Combine(
+        ::testing::Values(ObjectiveCase{"elbo:2", 1}, ObjectiveCase{"elbo:3", 1}, ObjectiveCase{"elbo:1", 1, "none"},
+                          ObjectiveCase{"elbo:2", 1, "none"}, ObjectiveCase{"elbo:1", 1, "mean"},
+                          ObjectiveCase{"elbo:2", 1, "net"}, ObjectiveCase{"nvil", 1, "mean"}, ObjectiveCase{"nvil", 1},
+                          ObjectiveCase{"iwae:1", 1}, ObjectiveCase{"iwae:2", 2}, ObjectiveCase{"vimco:2", 2},
+                          ObjectiveCase{"vimco:3", 3}, ObjectiveCase{"rws:2", 0}, ObjectiveCase{"rws:3", 0},
+                          ObjectiveCase{"bihm:2", 0}, ObjectiveCase{"bihm:3", 0}, ObjectiveCase{"wake_sleep", 0}),
+        ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}}, NetCase{"nonlinear", {2, 2}, {3}})),
+    name_of_case);
 
 TEST(LatentObjective, BoundsRiseWithTheNumberOfDrawsToTheLogLikelihood) {
   for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 7), small_sbn({2, 2}, {3}, 8)})
@@ -219,8 +246,9 @@ TEST(LatentObjective, DividesNoisySignalsByTheirDeviationAndLearnsBaselines) {
 TEST(LatentObjective, KeepsRunningMeansOfBatchesBeforeAndTheyAreItsState) {
   const SigmoidBeliefNet net = small_sbn({2, 2}, {}, 6);
   const at::Tensor rows = support::all_rows(3);
-  for (const char* spec : {"nvil", "iwae:3"}) {
-    LatentObjective objective(spec, net.widths_below());
+  for (const auto& [spec, baseline] : {std::pair{"nvil", "auto"}, {"iwae:3", "auto"}, {"elbo:1", "optimal"}}) {
+    const SignalOptions signals{.baseline = baseline, .recognition = net.affine_recognition()};
+    LatentObjective objective(spec, net.widths_below(), signals);
     Moments parameters = net.parameters();
     objective.declare(parameters, Key(1));
     const Moments leaves = leaves_of(parameters);
@@ -228,7 +256,7 @@ TEST(LatentObjective, KeepsRunningMeansOfBatchesBeforeAndTheyAreItsState) {
     EXPECT_EQ(flat_gradient(leaves, first.climbed, of_recognition).abs().max().item<double>() > 0, spec[0] == 'i')
         << "without a mean of signals q stands still, but for the part of log p̂ itself";
     (void)objective.estimate(net, leaves, rows, Key(3));
-    LatentObjective other(spec, net.widths_below());
+    LatentObjective other(spec, net.widths_below(), signals);
     other.restore(objective.state());
     const auto a = objective.estimate(net, leaves, rows, Key(4)), b = other.estimate(net, leaves, rows, Key(4));
     EXPECT_EQ(a.climbed.item<double>(), b.climbed.item<double>());
@@ -244,6 +272,11 @@ TEST(LatentObjective, SaysWhatDoesNotFit) {
   expect_mentions(message_of([] { LatentObjective("vimco:1", {3}); }), {"vimco:1", "2"});
   expect_mentions(message_of([] { LatentObjective("vimco:x", {3}); }), {"vimco:x", "whole number"});
   expect_mentions(message_of([] { LatentObjective("nvil:3", {3}); }), {"nvil:3", "no number of draws"});
+  expect_mentions(message_of([] { LatentObjective("elbo:1", {3}); }), {"elbo:1", "no others", "optimal"});
+  expect_mentions(message_of([] { LatentObjective("elbo:2", {3}, {.baseline = "best"}); }), {"best", "leave_one_out"});
+  expect_mentions(message_of([] { LatentObjective("vimco:2", {3}, {.baseline = "net"}); }), {"vimco", "elbo:K"});
+  expect_mentions(message_of([] { LatentObjective("nvil", {3}, {.baseline = "optimal"}); }), {"optimal", "affine"});
+  expect_mentions(message_of([] { LatentObjective("nvil", {3}, {.normalize = "so"}); }), {"normalize", "so", "yes"});
   EXPECT_EQ(LatentObjective("rws", {3}).spec(), "rws:10");
 }
 

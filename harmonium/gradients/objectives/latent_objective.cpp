@@ -4,12 +4,12 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "harmonium/core/error.h"
 #include "harmonium/core/named_table.h"
+#include "harmonium/gradients/objectives/draws_of_spec.h"
 
 namespace harmonium {
 
@@ -39,7 +39,39 @@ at::Tensor vimco_signals(const at::Tensor& log_weights) {
   return at::logsumexp(log_weights, 1, /*keepdim=*/true) - at::logsumexp(replaced, 2);
 }
 
+// Of K signals, the mean of the others.
+at::Tensor mean_of_others(const at::Tensor& signals) {
+  return (signals.sum(1, /*keepdim=*/true) - signals) / static_cast<double>(signals.size(1) - 1);
+}
+
+// What layer l + 1 is drawn from, rows × K × width or rows × 1 × width.
+at::Tensor values_below(const at::Tensor& rows, const Trace& trace, std::size_t layer) {
+  return layer == 0 ? rows.unsqueeze(1) : trace.latents[layer - 1];
+}
+
 }  // namespace
+
+std::vector<at::Tensor> layer_signals(const Trace& trace) {
+  const std::size_t layers = trace.log_q.size();
+  std::vector<at::Tensor> result(layers);
+  at::Tensor after = trace.log_p[layers].detach();
+  for (std::size_t l = layers; l-- > 0;) {
+    after = after + (trace.log_p[l] - trace.log_q[l]).detach();
+    result[l] = after;
+  }
+  return result;
+}
+
+const std::vector<BaselineType>& signal_baselines() {
+  static const std::vector<BaselineType> types = {
+      {.name = "none", .help = "nothing"},
+      {.name = "mean", .help = "the running mean of the signals of a layer"},
+      {.name = "net", .help = "the running mean and a net of the layer below"},
+      {.name = "leave_one_out", .help = "the mean of the other draws"},
+      {.name = "optimal", .help = "for each parameter the constant with the least variance"},
+  };
+  return types;
+}
 
 const std::vector<LatentObjectiveType>& latent_objectives() {
   static const std::vector<LatentObjectiveType> types = {
@@ -53,8 +85,8 @@ const std::vector<LatentObjectiveType>& latent_objectives() {
       {.name = "nvil", .form = "nvil", .help = "the one-draw bound, with learned baselines and normalized signals"},
       {.name = "elbo",
        .form = "elbo:K",
-       .help = "the one-draw bound from K draws, each with the others as baseline",
-       .least = 2,
+       .help = "the one-draw bound from K draws, each with the others as baseline unless another is chosen",
+       .least = 1,
        .usual = 5,
        .chooses_draws = true},
       {.name = "iwae",
@@ -63,29 +95,46 @@ const std::vector<LatentObjectiveType>& latent_objectives() {
        .least = 1,
        .usual = 10,
        .chooses_draws = true},
+      {.name = "bihm",
+       .form = "bihm:K",
+       .help = "the bidirectional Helmholtz machine's K-draw bound",
+       .least = 2,
+       .usual = 10,
+       .chooses_draws = true},
       {.name = "wake_sleep", .form = "wake_sleep", .help = "the wake-sleep algorithm"},
   };
   return types;
 }
 
-LatentObjective::LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths) {
-  const std::size_t colon = spec.find(':');
-  const LatentObjectiveType& type = find_named(latent_objectives(), spec.substr(0, colon), "objective");
+LatentObjective::LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths,
+                                 const SignalOptions& options) {
+  const LatentObjectiveType& type = find_named(latent_objectives(), name_of_spec(spec), "objective");
   name_ = type.name;
-  draws_ = type.usual;
-  if (colon != std::string::npos) {
-    require(type.chooses_draws, "@objective {}: {} has no number of draws; write {}", spec, name_, type.form);
-    const char *begin = spec.data() + colon + 1, *end = spec.data() + spec.size();
-    constexpr std::int64_t most = 1'000'000;
-    const auto [stop, error] = std::from_chars(begin, end, draws_);
-    require(error == std::errc{} && stop == end && draws_ >= type.least && draws_ <= most,
-            "@objective {}: the number of draws after the colon must be a whole number from {} to {}", spec, type.least,
-            most);
+  require(type.chooses_draws || name_ == spec, "@objective {}: {} has no number of draws; write {}", spec, name_,
+          type.form);
+  draws_ = draws_of_spec(spec, type.least, type.usual);
+  const bool scores = name_ == "elbo" || name_ == "nvil";
+  require(scores || (options.baseline == "auto" && options.normalize == "auto"),
+          "@objective {}: @baseline and @normalize apply to elbo:K and nvil", name_);
+  if (scores) {
+    baseline_ = options.baseline != "auto" ? find_named(signal_baselines(), options.baseline, "baseline").name
+                : name_ == "nvil"          ? "net"
+                                           : "leave_one_out";
+    require(options.normalize == "auto" || options.normalize == "yes" || options.normalize == "no",
+            "@normalize {}: there are auto, yes and no", options.normalize);
+    normalizes_ = options.normalize == "yes" || (options.normalize == "auto" && name_ == "nvil");
+    require(baseline_ != "leave_one_out" || draws_ >= 2,
+            "@objective {}: one draw has no others; choose @baseline none, mean, net or optimal", spec);
   }
-  if (name_ == "nvil")
+  if (baseline_ == "optimal") {
+    require(options.recognition.size() == widths.size(),
+            "@baseline optimal needs affine inference; leave out the layers between, or choose mean or net");
+    optimal_.emplace(options.recognition);
+  }
+  if (baseline_ == "net")
     for (std::size_t l = 0; l < widths.size(); ++l)
-      baselines_.emplace_back(format("baseline{}.", l + 1), std::vector<std::int64_t>{widths[l], baseline_units, 1},
-                              Activation::tanh);
+      nets_.emplace_back(format("baseline{}.", l + 1), std::vector<std::int64_t>{widths[l], baseline_units, 1},
+                         Activation::tanh);
   means_ = at::zeros({static_cast<std::int64_t>(widths.size())}, at::kDouble);
   variances_ = at::zeros_like(means_);
 }
@@ -98,66 +147,85 @@ bool LatentObjective::dreams() const { return name_ == "rws" || name_ == "wake_s
 
 void LatentObjective::declare(Moments& parameters, const Key& key) const {
   const at::TensorOptions options = parameters.entries().front().second.options();
-  for (std::size_t l = 0; l < baselines_.size(); ++l) {
+  for (std::size_t l = 0; l < nets_.size(); ++l) {
     Moments fresh;
-    baselines_[l].declare(fresh, c10::typeMetaToScalarType(options.dtype()));
-    baselines_[l].initialize(fresh, key.fold_in(l));
+    nets_[l].declare(fresh, c10::typeMetaToScalarType(options.dtype()));
+    nets_[l].initialize(fresh, key.fold_in(l));
     for (const auto& [name, value] : fresh.entries()) parameters.insert(name, value.to(options));
   }
 }
 
-std::vector<at::Tensor> LatentObjective::signals(const Trace& trace) const {
-  const std::size_t layers = trace.log_q.size();
-  std::vector<at::Tensor> result(layers);
-  at::Tensor after = trace.log_p[layers].detach();
-  for (std::size_t l = layers; l-- > 0;) {
-    after = after + (trace.log_p[l] - trace.log_q[l]).detach();
-    result[l] = after;
-  }
-  return result;
-}
-
 at::Tensor LatentObjective::baseline(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
                                      std::size_t layer) const {
-  const at::Tensor below = layer == 0 ? rows.unsqueeze(1) : trace.latents[layer - 1];
-  return baselines_[layer].forward(leaves, below).squeeze(-1).to(at::kDouble);
+  return nets_[layer].forward(leaves, values_below(rows, trace, layer)).squeeze(-1).to(at::kDouble);
 }
 
-LatentObjective::Surrogate LatentObjective::of_trace(const Moments& leaves, const at::Tensor& rows,
-                                                     const Trace& trace) const {
+bool LatentObjective::remembers() const {
+  return name_ == "iwae" || normalizes_ || (by_layers() && baseline_ != "none" && baseline_ != "leave_one_out");
+}
+
+LatentObjective::Surrogate LatentObjective::of_trace(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
+                                                     const std::vector<at::Tensor>& guesses) const {
   const at::Tensor log_p = sum_of_layers(trace.log_p), log_q = sum_of_layers(trace.log_q);  // rows × K
   const at::Tensor live = log_p - log_q, log_w = live.detach();
   require(log_w.size(1) == draws_, "the objective {} is about {} draws of each row, and {} were given", spec(), draws_,
           log_w.size(1));
   const at::Tensor share = at::softmax(log_w, 1);
-  // Without a running mean a signal is mostly its mean, hundreds of nats of noise: the first batch teaches p alone.
-  const double known = seen_ > 0 ? 1 : 0;
   if (name_ == "vimco" || name_ == "iwae") {
     const at::Tensor bound = log_mean_weight(log_w);
-    const at::Tensor signal =
-        name_ == "vimco" ? vimco_signals(log_w) : known * (bound - means_[0].to(bound.device())).unsqueeze(1);
+    const at::Tensor signal = name_ == "vimco" ? vimco_signals(log_w) : iwae_signals(bound, guesses);
     return {.climbed = (signal * log_q).sum(1) + (share * live).sum(1), .shown = bound};
   }
   if (name_ == "rws") return {.climbed = (share * (log_p + 0.5 * log_q)).sum(1), .shown = log_mean_weight(log_w)};
   if (name_ == "wake_sleep") return {.climbed = log_p.mean(1), .shown = log_w.mean(1)};
-  // The one-draw bound by the score function, layer by layer.
-  at::Tensor climbed = log_p;
-  const std::vector<at::Tensor> all = signals(trace);
+  if (name_ == "bihm") {
+    const at::Tensor roots = 0.5 * log_w;
+    return {.climbed = (at::softmax(roots, 1) * (log_p + log_q)).sum(1) - log_q.mean(1),
+            .shown = 2 * log_mean_weight(roots)};
+  }
+  return {.climbed = by_score(leaves, rows, trace, guesses), .shown = log_w.mean(1)};
+}
+
+// Without a running mean a signal is mostly its mean, hundreds of nats of noise: the first batch teaches p alone.
+double LatentObjective::trusted(const std::vector<at::Tensor>& guesses) const {
+  return seen_ > 0 || !guesses.empty() || !remembers() ? 1 : 0;
+}
+
+at::Tensor LatentObjective::iwae_signals(const at::Tensor& bound, const std::vector<at::Tensor>& guesses) const {
+  const at::Tensor guess = guesses.empty() ? means_[0].to(bound.device()) : guesses.front();
+  return trusted(guesses) * (bound - guess).unsqueeze(1);
+}
+
+at::Tensor LatentObjective::by_score(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
+                                     const std::vector<at::Tensor>& guesses) const {
+  at::Tensor climbed = sum_of_layers(trace.log_p);
+  const std::vector<at::Tensor> all = layer_signals(trace);
+  const double known = trusted(guesses);
   for (std::size_t l = 0; l < all.size(); ++l) {
     const at::Tensor& f = all[l];
-    if (name_ == "elbo") {
-      const at::Tensor others = (f.sum(1, /*keepdim=*/true) - f) / static_cast<double>(draws_ - 1);
-      climbed = climbed + (f - others) * trace.log_q[l];
-      continue;
-    }
     const auto at_l = static_cast<std::int64_t>(l);
-    const at::Tensor guess = baseline(leaves, rows, trace, l), centred = f - means_[at_l].to(f.device());
-    const at::Tensor scale = variances_[at_l].to(f.device()).sqrt().clamp_min(1);
-    // The last term teaches the baseline and nothing else: its guess is the only thing there that has a gradient.
-    climbed =
-        climbed + known * (centred - guess.detach()) / scale * trace.log_q[l] - known * (centred - guess).square();
+    const at::Tensor scale =
+        normalizes_ ? variances_[at_l].to(f.device()).sqrt().clamp_min(1) : at::ones({}, f.options());
+    if (!guesses.empty()) {
+      climbed = climbed + (f - guesses[l]) / scale * trace.log_q[l];
+    } else if (baseline_ == "net") {
+      const at::Tensor guess = baseline(leaves, rows, trace, l), centred = f - means_[at_l].to(f.device());
+      // The last term teaches the baseline and nothing else: its guess is the only thing there that has a gradient.
+      climbed =
+          climbed + known * (centred - guess.detach()) / scale * trace.log_q[l] - known * (centred - guess).square();
+    } else {
+      climbed = climbed + known * left_of(f, l) / scale * trace.log_q[l];
+      if (optimal_)
+        climbed = climbed - known / scale * optimal_->term(leaves, values_below(rows, trace, l), trace.latents[l], l);
+    }
   }
-  return {.climbed = climbed.mean(1), .shown = log_w.mean(1)};
+  return climbed.mean(1);
+}
+
+at::Tensor LatentObjective::left_of(const at::Tensor& signal, std::size_t layer) const {
+  if (baseline_ == "mean") return signal - means_[static_cast<std::int64_t>(layer)].to(signal.device());
+  if (baseline_ == "leave_one_out") return signal - mean_of_others(signal);
+  return signal;
 }
 
 at::Tensor LatentObjective::of_dream(const Trace& trace) const {
@@ -165,9 +233,10 @@ at::Tensor LatentObjective::of_dream(const Trace& trace) const {
 }
 
 void LatentObjective::observe(const Moments& leaves, const at::Tensor& rows, const Trace& trace) {
-  if (name_ != "nvil" && name_ != "iwae") return;
+  if (!remembers()) return;
   const c10::NoGradGuard without_gradient;
-  const std::vector<at::Tensor> all = signals(trace);
+  const std::vector<at::Tensor> all = layer_signals(trace);
+  const double keep = seen_ == 0 ? 0 : signal_memory;
   std::vector<at::Tensor> means, variances;
   for (std::size_t l = 0; l < all.size(); ++l) {
     if (name_ == "iwae") {
@@ -175,13 +244,19 @@ void LatentObjective::observe(const Moments& leaves, const at::Tensor& rows, con
       variances.push_back(at::zeros_like(means.back()));
       continue;
     }
-    const at::Tensor left = all[l] - baseline(leaves, rows, trace, l);  // what the running mean is of
+    if (optimal_) optimal_->observe(leaves, values_below(rows, trace, l), trace.latents[l], all[l], l, keep);
+    // What the running mean is of.
+    const at::Tensor left = baseline_ == "net"             ? all[l] - baseline(leaves, rows, trace, l)
+                            : baseline_ == "leave_one_out" ? all[l] - mean_of_others(all[l])
+                                                           : all[l];
     means.push_back(left.mean());
-    variances.push_back((left - means_[static_cast<std::int64_t>(l)].to(left.device())).square().mean());
+    const bool centred = baseline_ == "net" || baseline_ == "mean" || baseline_ == "optimal";
+    const at::Tensor centre =
+        centred ? means_[static_cast<std::int64_t>(l)].to(left.device()) : at::zeros_like(left.mean());
+    variances.push_back((left - centre).square().mean());
   }
   // The first batch is all that is known; its signals have no mean yet, and their spread is that of the batch.
   const at::Tensor now = at::stack(means), spread = at::stack(variances);
-  const double keep = seen_ == 0 ? 0 : signal_memory;
   means_ = keep * means_.to(now.device()) + (1 - keep) * now;
   variances_ = seen_ == 0 ? at::zeros_like(spread) : keep * variances_.to(now.device()) + (1 - keep) * spread;
   ++seen_;
@@ -202,13 +277,18 @@ LatentObjective::Surrogate LatentObjective::estimate(const LatentModel& model, c
 }
 
 NamedTensors LatentObjective::state() const {
-  return {{"signal.means", means_}, {"signal.variances", variances_}, {"signal.seen", at::full({1}, seen_, at::kLong)}};
+  NamedTensors all = {
+      {"signal.means", means_}, {"signal.variances", variances_}, {"signal.seen", at::full({1}, seen_, at::kLong)}};
+  if (optimal_)
+    for (const auto& each : optimal_->state()) all.push_back(each);
+  return all;
 }
 
 void LatentObjective::restore(const NamedTensors& saved) {
   means_ = find_tensor(saved, "signal.means", "a checkpoint").to(at::kDouble).clone();
   variances_ = find_tensor(saved, "signal.variances", "a checkpoint").to(at::kDouble).clone();
   seen_ = find_tensor(saved, "signal.seen", "a checkpoint").item<std::int64_t>();
+  if (optimal_) optimal_->restore(saved);
 }
 
 }  // namespace harmonium

@@ -5,27 +5,39 @@
 // is the ELBO; L_K ≤ L_{K+1} ≤ log p(x)). θ are the parameters of p, φ those of q. Every estimate is the derivative of
 // a surrogate, in which ⟂ marks what counts as constant:
 //
-//   elbo:K        ∇L_1, unbiased: score function, and for draw k the mean signal of the other draws as baseline
-//   nvil          ∇L_1, unbiased up to a positive factor for each layer of φ: score function with a running mean and a
-//   net
-//                 b_l(h_{l−1}) as baselines, divided by max(1, √ running variance) (Mnih & Gregor 2014)
+//   elbo:K        ∇L_1, unbiased: score function with a baseline (below)
+//   nvil          the same with one draw, baseline net and normalized signals unless others are chosen (Mnih & Gregor
+//                 2014)
 //   iwae:K        ∇L_K, unbiased: score function with a running mean of log p̂ as baseline. High variance
 //   vimco:K       ∇L_K, unbiased: for draw k log p̂ less what it would be with w^k replaced by the geometric mean of the
 //                 others (Mnih & Rezende 2016)
 //   rws:K         θ: Σ ⟂w̃ ∇log p(x, h), which is ∇_θ L_K in the mean. φ: the mean of wake, Σ ⟂w̃ ∇log q(h | x), biased
 //   by
 //                 O(1/K) for −∇KL(p(h | x) ‖ q), and sleep, ∇log q(h | x) at (x, h) ~ p (Bornschein & Bengio 2015)
+//   bihm:K        θ: ∇B_K, unbiased, B_K = 2 E log (1/K) Σ √w^k ≤ log p̃(x), p̃ = (Σ_h √(p(x, h) q(h | x)))². φ:
+//   consistent
+//                 for ∇log p̃, nothing in the mean at K = 1 (Bornschein, Shabanian, Fischer & Bengio 2016)
 //   wake_sleep    θ: ∇log p(x, h) at one h ~ q, unbiased for ∇_θ L_1. φ: sleep alone, the gradient of no bound on data
+//
+// Baselines of a signal f_l, of which any leaves the mean alone that does not know the draw:
+//
+//   none;  mean: its running mean;  net: that and b_l(h_{l−1}), a net fitted by (f_l − c_l − b_l)²;  leave_one_out: the
+//   mean signal of the other draws;  optimal: the best constant for each parameter (optimal_baseline.h).
+//
+// A normalized signal is divided by max(1, √v_l), v_l the running variance of what the baseline leaves: unbiased up to
+// a positive factor for each layer of φ.
 //
 // The signal of layer l is what comes after h_{l−1}: f_l = Σ_{m≥l} [log p(h_{m−1} | h_m) − log q(h_m | h_{m−1})] +
 // log p(h_L). Running means are those before the batch: what a batch knows of itself would bias it. Where there are
-// none yet, in the first batch of nvil and iwae, q stands still.
+// none yet, in the first batch, q stands still.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harmonium/core/named_tensors.h"
+#include "harmonium/gradients/objectives/optimal_baseline.h"
 #include "harmonium/models/directed/latent_model.h"
 #include "harmonium/nets/dense.h"
 
@@ -39,6 +51,18 @@ struct LatentObjectiveType {
 // All there are: help texts and messages read this table.
 [[nodiscard]] const std::vector<LatentObjectiveType>& latent_objectives();
 
+// What elbo:K and nvil do with their signals.
+struct SignalOptions {
+  std::string baseline = "auto";   // none, mean, net, leave_one_out, optimal; auto: the objective's usual one
+  std::string normalize = "auto";  // yes, no; auto: yes for nvil
+  std::vector<AffineLayer> recognition = {};  // what `optimal` is about
+};
+// {"none", "…"}, …: all baselines there are.
+struct BaselineType {
+  std::string name, help;
+};
+[[nodiscard]] const std::vector<BaselineType>& signal_baselines();
+
 class LatentObjective {
  public:
   // A float64 number for each row. `shown` is log p̂ of the draws, or the mean of log w where L_1 is climbed.
@@ -47,7 +71,7 @@ class LatentObjective {
   };
 
   // "vimco:5", or "vimco" for the usual number of draws. `widths` are those of h_0 … h_{L−1}.
-  LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths);
+  LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths, const SignalOptions& options = {});
 
   [[nodiscard]] std::string spec() const;
   [[nodiscard]] std::int64_t draws() const { return draws_; }
@@ -56,8 +80,10 @@ class LatentObjective {
   // Puts nets of its own among the parameters, "baseline1.layer1.weights", …; most objectives have none.
   void declare(Moments& parameters, const Key& key) const;
 
-  // Of rows with K draws of q each; latents have no gradient.
-  [[nodiscard]] Surrogate of_trace(const Moments& leaves, const at::Tensor& rows, const Trace& trace) const;
+  // Of rows with K draws of q each; latents have no gradient. `guesses`: baselines known otherwise, one for each layer,
+  // that take the place of running means and nets.
+  [[nodiscard]] Surrogate of_trace(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
+                                   const std::vector<at::Tensor>& guesses = {}) const;
   // Of rows that the model has drawn itself, with the latents that made them.
   [[nodiscard]] at::Tensor of_dream(const Trace& trace) const;
   // Takes the signals of a batch into the running means.
@@ -71,19 +97,35 @@ class LatentObjective {
   void restore(const NamedTensors& saved);
 
  private:
-  // f_l, rows × K each, without a gradient.
-  [[nodiscard]] std::vector<at::Tensor> signals(const Trace& trace) const;
+  // Whether signals are layer by layer: elbo, nvil.
+  [[nodiscard]] bool by_layers() const { return !baseline_.empty(); }
+  // What a batch teaches about the next.
+  [[nodiscard]] bool remembers() const;
+  // The score function of L_1, layer by layer.
+  [[nodiscard]] at::Tensor by_score(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
+                                    const std::vector<at::Tensor>& guesses) const;
+  [[nodiscard]] at::Tensor iwae_signals(const at::Tensor& bound, const std::vector<at::Tensor>& guesses) const;
+  // The signal less what a constant, or the other draws, say of it.
+  [[nodiscard]] at::Tensor left_of(const at::Tensor& signal, std::size_t layer) const;
+  // 1, or 0 while there is nothing to centre by.
+  [[nodiscard]] double trusted(const std::vector<at::Tensor>& guesses) const;
   // b_l(h_{l−1}), rows × K (rows × 1 for the data).
   [[nodiscard]] at::Tensor baseline(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
                                     std::size_t layer) const;
 
   std::string name_;
   std::int64_t draws_ = 1;
-  std::vector<Dense> baselines_;  // nvil
+  std::string baseline_;  // empty: not by_layers()
+  bool normalizes_ = false;
+  std::vector<Dense> nets_;
+  std::optional<OptimalBaseline> optimal_ = std::nullopt;
   // Running mean and variance of signals, one for each layer, and batches seen; float64 on the CPU's side of a restore,
   // else where the batches are.
   at::Tensor means_, variances_;
   std::int64_t seen_ = 0;
 };
+
+// f_l, rows × K each, without a gradient.
+[[nodiscard]] std::vector<at::Tensor> layer_signals(const Trace& trace);
 
 }  // namespace harmonium

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harmonium/core/key.h"
@@ -27,6 +28,11 @@ struct Trace {
 struct Dream {
   at::Tensor visible, means;        // count × width: draws, and E[x | h_1]
   std::vector<at::Tensor> latents;  // h_1, …, h_L: count × width
+};
+
+// The names of an affine map's parameters.
+struct AffineLayer {
+  std::string weights, bias;
 };
 
 class LatentModel {

@@ -44,6 +44,14 @@ std::vector<std::int64_t> SigmoidBeliefNet::widths_below() const {
   return widths;
 }
 
+std::vector<AffineLayer> SigmoidBeliefNet::affine_recognition() const {
+  std::vector<AffineLayer> layers;
+  if (structure_.between.empty())
+    for (std::size_t l = 1; l <= up_.size(); ++l)
+      layers.push_back({.weights = format("up{}.layer1.weights", l), .bias = format("up{}.layer1.bias", l)});
+  return layers;
+}
+
 SigmoidBeliefNet SigmoidBeliefNet::with_parameters(const Moments& parameters) const {
   SigmoidBeliefNet other = *this;
   other.parameters_ = {};

@@ -40,6 +40,8 @@ class SigmoidBeliefNet final : public LatentModel {
   [[nodiscard]] const Net& up(std::size_t layer) const { return *up_[layer]; }
   // Of h_0 … h_{L−1}: what recognition, and baselines, look at.
   [[nodiscard]] std::vector<std::int64_t> widths_below() const;
+  // The maps from h_{l−1} to the log-odds of q(h_l | h_{l−1}), where they are affine; else none.
+  [[nodiscard]] std::vector<AffineLayer> affine_recognition() const;
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
