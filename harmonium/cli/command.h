@@ -30,6 +30,7 @@ void add_reconstruct(CLI::App& app);
 void add_retrieve(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_fisher(CLI::App& app);
+void add_gradients(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_search(CLI::App& app);
 void add_trial(CLI::App& app);  // for `search` alone: not shown

@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
     cli::add_retrieve(app);
     cli::add_sample(app);
     cli::add_fisher(app);
+    cli::add_gradients(app);
     cli::add_compare(app);
     cli::add_search(app);
     cli::add_trial(app);

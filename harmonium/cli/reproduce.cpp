@@ -18,6 +18,7 @@ struct ExperimentKind {
 constexpr ExperimentKind experiment_kinds[] = {
     {"training", reproduce_training, true},
     {"fisher", reproduce_fisher},
+    {"estimators", reproduce_estimators},
     {"calibration", reproduce_calibration},
     {"annealing", reproduce_annealing},
     {"search", reproduce_search},

@@ -72,6 +72,8 @@ int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions&
 int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "estimators"; see reproduce_estimators.cpp.
+int reproduce_estimators(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "calibration"; see reproduce_calibration.cpp.
 int reproduce_calibration(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "annealing"; see annealing_experiment.h.

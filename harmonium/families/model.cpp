@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/families/machine_file.h"
+#include "harmonium/gradients/objectives/studied_net.h"
 
 namespace harmonium {
 
@@ -19,6 +20,8 @@ std::unique_ptr<Model> Model::to(const at::Device& device) const {
   require(device.is_cpu(), "@device {}: models of family {} compute on the CPU", device.str(), info_.family);
   return clone();
 }
+
+std::optional<StudiedNet> Model::studied_net() const { return std::nullopt; }
 
 std::pair<double, double> Model::shown_range() const {
   return machine() != nullptr ? machine()->shown_range() : std::pair{0.0, 1.0};
@@ -38,6 +41,7 @@ void cannot(const Model& model, const std::string& path, const std::string& lack
   add(model.classifier() != nullptr, "classify");
   add(model.encoder() != nullptr, "encode");
   add(model.encoder() != nullptr, "retrieve");
+  add(model.studied_net().has_value(), "gradients");
   add(model.encoder() != nullptr && model.encoder()->reconstructs(), "reconstruct");
   const std::string title = model.title();
   const bool vowel = std::string_view("AEIO").find(title.front()) != std::string_view::npos || title.starts_with("RBM");

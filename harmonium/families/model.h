@@ -19,6 +19,7 @@
 namespace harmonium {
 
 struct TensorFile;
+struct StudiedNet;
 struct TrainedMachine;
 
 // The log-likelihood of data: exact, bounded, or by an estimate of log Z. The estimates say which.
@@ -143,6 +144,8 @@ class Model {
   [[nodiscard]] virtual const Encoder* encoder() const { return nullptr; }
   // A single Boltzmann machine, for those who look inside: samplers, diagnosis of chains, the Fisher information.
   [[nodiscard]] virtual const TrainedMachine* machine() const { return nullptr; }
+  // A net with latent variables and learned inference, for the study of gradient estimators. It refers to this model.
+  [[nodiscard]] virtual std::optional<StudiedNet> studied_net() const;
   [[nodiscard]] virtual std::vector<Exhibit> exhibits(const ExhibitInput& input) const = 0;
   // Values of rows that pictures show as black and white.
   [[nodiscard]] virtual std::pair<double, double> shown_range() const;

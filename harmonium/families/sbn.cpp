@@ -11,6 +11,7 @@
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/latent_objective.h"
+#include "harmonium/gradients/objectives/studied_net.h"
 #include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/models/directed/sigmoid_belief_net.h"
 #include "harmonium/training/objectives/surrogate_ascent.h"
@@ -30,13 +31,26 @@ const char* latent_objective_help() {
   return text.c_str();
 }
 
+const char* baseline_help() {
+  static const std::string text = [] {
+    std::string all = "elbo:K and nvil: what is taken off their signals: ";
+    for (const BaselineType& each : signal_baselines()) all += format("{} ({}); ", each.name, each.help);
+    return all + "auto: leave_one_out for elbo, net for nvil";
+  }();
+  return text.c_str();
+}
+
 struct SbnOptions {
-  std::string latent = "200", objective = "vimco:10";
+  std::string latent = "200", objective = "vimco:10", baseline = "auto", normalize = "auto";
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor("latent", self.latent, "layers of binary latent variables from the data up, such as 200,200");
     visitor("objective", self.objective, latent_objective_help());
+    visitor("baseline", self.baseline, baseline_help());
+    visitor("normalize", self.normalize,
+            "elbo:K and nvil: divide signals by their running standard deviation where it is above 1: yes, no; auto: "
+            "yes for nvil");
   }
 };
 
@@ -75,6 +89,7 @@ class SbnModel final : public NormalizedModel, private Encoder {
              .rows = on_cpu(net_.dream(net_.parameters(), samples, Key(1)).means),
              .samples = true}};
   }
+  [[nodiscard]] std::optional<StudiedNet> studied_net() const override { return studied(net_); }
   [[nodiscard]] std::string remark() const override {
     return "Log-likelihoods are lower bounds, in nats per row. Numbers under different binarizations are not "
            "comparable.";
@@ -154,6 +169,19 @@ SigmoidBeliefNetStructure structure_of(const RunConfig& config) {
           .activation = parse_activation(config.activation)};
 }
 
+// The objective with its baseline, for a net whose layers have these widths below them.
+LatentObjective objective_of(const RunConfig& config, const std::vector<std::int64_t>& widths_below) {
+  const auto& own = config.own.as<SbnOptions>();
+  SignalOptions signals{.baseline = own.baseline, .normalize = own.normalize};
+  if (between_widths(config).empty()) signals.recognition = SigmoidBeliefNet::affine_recognition(widths_below.size());
+  return {own.objective, widths_below, signals};
+}
+
+// For those who only ask about the objective, whose nets are never made.
+std::vector<std::int64_t> layers_of_width_one(const RunConfig& config) {
+  return std::vector<std::int64_t>(latent_widths(config).size(), 1);
+}
+
 void resolve(RunConfig& config, RunData&) {
   (void)latent_widths(config);
   (void)between_widths(config);
@@ -162,7 +190,7 @@ void resolve(RunConfig& config, RunData&) {
           "@activation softmax: layers between may be tanh, relu, elu, logistic or linear");
   (void)autoregressive_visible(config.visible, "a sigmoid belief net");
   auto& own = config.own.as<SbnOptions>();
-  own.objective = LatentObjective(own.objective, {1}).spec();
+  own.objective = objective_of(config, layers_of_width_one(config)).spec();
   resolve_likelihood(config, 0.001);
 }
 
@@ -176,7 +204,7 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const SbnModel&>(start);
   const SigmoidBeliefNet net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
-  const auto climbed = std::make_shared<LatentObjective>(config.own.as<SbnOptions>().objective, net.widths_below());
+  const auto climbed = std::make_shared<LatentObjective>(objective_of(config, net.widths_below()));
   Moments trained = net.parameters();
   climbed->declare(trained, Key(config.seed).fold_in(run_streams::initial).fold_in(1));
   const std::vector<ParameterGroup> groups = groups_by_name(trained);
@@ -260,7 +288,7 @@ Family sbn_family() {
           .size = size_of,
           .products =
               [](const RunConfig& config) {
-                const LatentObjective climbed(config.own.as<SbnOptions>().objective, {1});
+                const LatentObjective climbed = objective_of(config, layers_of_width_one(config));
                 return 3 * static_cast<double>(config.batch * climbed.draws()) * size_of(config).weights;
               },
           .words =

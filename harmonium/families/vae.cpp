@@ -14,18 +14,35 @@
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/elbo.h"
+#include "harmonium/gradients/objectives/path_objective.h"
+#include "harmonium/gradients/objectives/studied_net.h"
+#include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/training/objectives/ascent.h"
+#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
 namespace {
 
+const char* path_objective_help() {
+  static const std::string text = [] {
+    std::string all = "what to climb, and how its gradient is estimated: elbo (the one-draw bound, KL in closed form)";
+    for (const PathObjectiveType& each : path_objectives())
+      all += format("; {} ({}{})", each.form, each.help,
+                    each.usual > 1 ? format(", {} draws if K is left out", each.usual) : "");
+    return all;
+  }();
+  return text.c_str();
+}
+
 struct VaeOptions {
   std::int64_t latent = 20;
+  std::string objective = "elbo";
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor("latent", self.latent, "number of latent variables");
+    visitor("objective", self.objective, path_objective_help());
   }
 };
 
@@ -75,6 +92,7 @@ class VaeModel final : public NormalizedModel, private Encoder {
          .columns = columns});
     return all;
   }
+  [[nodiscard]] std::optional<StudiedNet> studied_net() const override { return studied(vae_); }
   [[nodiscard]] std::string remark() const override {
     return "Log-likelihoods are lower bounds, in nats per row. Numbers under different binarizations are not "
            "comparable.";
@@ -152,6 +170,8 @@ void resolve(RunConfig& config, RunData&) {
           "@visible {}: a VAE models bernoulli or gaussian data", config.visible);
   require(config.own.as<VaeOptions>().latent >= 1, "@latent {}: give a number of latent variables, 1 or more",
           config.own.as<VaeOptions>().latent);
+  if (auto& own = config.own.as<VaeOptions>(); own.objective != "elbo")
+    own.objective = PathObjective(own.objective).spec();
   if (config.layers == "none") config.layers = "200,200";
   (void)layer_widths(config.layers);
   if (config.activation == "auto") config.activation = "tanh";
@@ -174,21 +194,40 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   return std::make_unique<VaeModel>(initial_info(config, data), std::move(vae));
 }
 
+// Draws of each row.
+std::int64_t draws_of(const RunConfig& config) {
+  const std::string& spec = config.own.as<VaeOptions>().objective;
+  return spec == "elbo" ? 1 : PathObjective(spec).draws();
+}
+
+std::unique_ptr<Objective> objective_of(const RunConfig& config, const Vae& vae) {
+  const std::string& spec = config.own.as<VaeOptions>().objective;
+  if (spec == "elbo")
+    return std::make_unique<Ascent>(vae.parameters(), groups_of(vae), "log_likelihood",
+                                    [vae](const std::vector<at::Tensor>& batch, const Key& key) {
+                                      ElboGradient found = elbo_gradient(vae, batch.front(), key);
+                                      return Ascent::Climb{.value = found.bound, .gradient = std::move(found.gradient)};
+                                    });
+  return std::make_unique<SurrogateAscent>(
+      vae.parameters(), groups_of(vae), "log_likelihood",
+      [vae, climbed = PathObjective(spec)](const Moments& leaves, const std::vector<at::Tensor>& batch,
+                                           const Step& step) {
+        const PathObjective::Surrogate found = climbed.estimate(vae, leaves, batch.front(), step.key);
+        return SurrogateAscent::Value{.climbed = found.climbed, .shown = found.shown};
+      });
+}
+
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const VaeModel&>(start);
   const Vae vae = begun.vae().to(at::TensorOptions().device(find_device(config.device)));
-  auto objective = std::make_unique<Ascent>(
-      vae.parameters(), groups_of(vae), "log_likelihood", [vae](const std::vector<at::Tensor>& batch, const Key& key) {
-        ElboGradient found = elbo_gradient(vae, batch.front(), key);
-        return Ascent::Climb{.value = found.bound, .gradient = std::move(found.gradient)};
-      });
   const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
   return train_by_likelihood(
-      std::move(objective), config, data,
+      objective_of(config, vae), config, data,
       {.mean =
-           [vae, watched](const Moments& parameters, const at::Tensor& rows) {
+           [vae, watched, draws = draws_of(config)](const Moments& parameters, const at::Tensor& rows) {
              const c10::NoGradGuard no_gradients;
              const at::Tensor placed = rows.to(parameters.entries().front().second.device());
+             if (draws > 1) return importance_bound(vae, parameters, placed, draws, watched).mean.value;
              return elbo_terms(vae.with_parameters(parameters), parameters, placed, watched).bound().item<double>();
            },
        .model = [vae, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
@@ -236,12 +275,15 @@ Family vae_family() {
           .read = read,
           .size = size_of,
           .products =
-              [](const RunConfig& config) { return 3 * static_cast<double>(config.batch) * size_of(config).weights; },
+              [](const RunConfig& config) {
+                return 3 * static_cast<double>(config.batch * draws_of(config)) * size_of(config).weights;
+              },
           .words =
               [](const RunConfig& config) {
                 std::string text = config.visible;
                 for (const std::string& each : split_layers(config.layers)) text += " – " + each;
-                return text + format(" – {} latent, elbo", config.own.as<VaeOptions>().latent);
+                const auto& own = config.own.as<VaeOptions>();
+                return text + format(" – {} latent, {}", own.latent, own.objective);
               },
           .keeps_best = true};
 }

@@ -36,6 +36,7 @@ TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
       {"--model", "orderless_nade", "--layers", "8", "--orders", "2", "--refinements", "2"},
       {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
       {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
+      {"--model", "vae", "--layers", "8", "--objective", "iwae:3"},
       {"--model", "rbm"}};
   for (const Arguments& model : models) {
     SCOPED_TRACE(model[1]);
@@ -47,6 +48,22 @@ TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
   }
   refuses({"evaluate", "fvbn", "--data", "digits:test", "--rows-out", "rows.txt"}, {"rows.txt", ".npy or .csv"});
   refuses({"evaluate", "rbm", "--rows-out", "rows.csv"}, {"--rows-out", "--data"});
+}
+
+TEST_F(DirectedModels, LearnByEveryObjectiveAndBaseline) {
+  const std::vector<Arguments> ways = {{"sbn", "straight_through"},
+                                       {"sbn", "concrete:2"},
+                                       {"sbn", "bihm:3"},
+                                       {"sbn", "elbo:1", "--baseline", "optimal"},
+                                       {"sbn", "elbo:3", "--baseline", "mean", "--normalize", "yes"},
+                                       {"vae", "stick"},
+                                       {"vae", "plain_iwae:3"}};
+  for (const Arguments& way : ways) {
+    SCOPED_TRACE(way[1]);
+    Arguments more = {"--model", way[0], "--objective", way[1], "--latent", "6", "--overwrite"};
+    more.insert(more.end(), way.begin() + 2, way.end());
+    EXPECT_EQ(json(small_run("way", more)).at("updates").get<int>(), 60);
+  }
 }
 
 TEST_F(DirectedModels, AreJudgedByAsManyOrdersAsAskedFor) {
@@ -149,6 +166,9 @@ TEST_F(DirectedModels, OfRealValuesAnswerInTheUnitsOfTheData) {
 TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {
   refuses({"train", "--model", "sbn", "--objective", "reinforce", "--out", "x"}, {"reinforce", "vimco", "nvil"});
   refuses({"train", "--model", "sbn", "--objective", "vimco:1", "--out", "x"}, {"--objective vimco:1", "2"});
+  refuses({"train", "--model", "sbn", "--objective", "vimco:2", "--baseline", "net", "--out", "x"},
+          {"--baseline", "nvil"});
+  refuses({"train", "--model", "vae", "--objective", "vimco", "--out", "x"}, {"vimco", "iwae"});
   refuses({"train", "--model", "sbn", "--latent", "20,x", "--out", "x"}, {"--latent 20,x", "200,200"});
   refuses({"train", "--model", "made", "--masks", "0", "--out", "x"}, {"--masks 0"});
   refuses({"train", "--model", "orderless_nade", "--refinements", "0", "--out", "x"}, {"--refinements 0"});

@@ -16,15 +16,6 @@ namespace {
 using support::expect_close;
 using support::small_sbn;
 
-StudiedNet studied(const SigmoidBeliefNet& net) {
-  return {.model = &net,
-          .parameters = net.parameters(),
-          .latent = net.structure().latent,
-          .binary = true,
-          .affine = net.affine_recognition(),
-          .recognizes = [](const std::string& name) { return name.starts_with("up"); }};
-}
-
 const EstimatorProgress silent = [](const std::string&, std::int64_t, std::int64_t) {};
 
 const EstimatorFinding& found(const EstimatorStudy& study, const std::string& name) {
@@ -81,10 +72,13 @@ TEST(BoundByQuadrature, HoldsForFarApartWeightsAndManyDraws) {
 // What theory says of every estimator, on a net with weights of N(0, 1).
 TEST(EstimatorStudy, FindsExactlyTheBiasThatTheoryKnows) {
   for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 5), small_sbn({2, 1}, {}, 6), small_sbn({2}, {2}, 7)}) {
-    const EstimatorStudy study = study_by_enumeration(studied(net), two_rows, {.draws = {1, 2, 4}}, silent);
+    const EstimatorStudy study =
+        study_by_enumeration(studied(net), two_rows, {.draws = {1, 2, 4}, .repetitions = 2}, silent);
+    ASSERT_EQ(study.findings.size(), 20);
     for (const EstimatorFinding& each : study.findings) {
+      if (each.name == "straight_through" || each.name == "concrete:1" || each.name == "sleep") continue;  // drawn
       EXPECT_TRUE(each.generation.exact && each.recognition.exact_noise) << each.name;
-      EXPECT_LT(each.generation.bias, 1e-12) << each.name;
+      EXPECT_LT(each.generation.bias, 1e-11) << each.name;
       const bool biased = each.name.starts_with("rws") || each.name.starts_with("bihm");
       if (biased)
         EXPECT_GT(each.recognition.bias, 1e-3) << each.name;
@@ -107,7 +101,7 @@ TEST(EstimatorStudy, HasTheMeansAndVariancesOfGradientsTupleByTuple) {
   const StudiedNet lab = studied(net);
   const Moments leaves =
       net.parameters().map([](const at::Tensor& value) { return value.detach().clone().requires_grad_(); });
-  const EstimatorStudy study = study_by_enumeration(lab, two_rows, {.draws = {2}}, silent);
+  const EstimatorStudy study = study_by_enumeration(lab, two_rows, {.draws = {2}, .repetitions = 2}, silent);
   for (const char* spec : {"elbo:2", "vimco:2", "bihm:2"})
     for (const bool recognition : {false, true}) {
       const LatentObjective objective(spec, net.widths_below());
@@ -138,7 +132,7 @@ TEST(EstimatorStudy, HasTheMeansAndVariancesOfGradientsTupleByTuple) {
 
 TEST(EstimatorStudy, OrdersBaselinesByTheirVariance) {
   const SigmoidBeliefNet net = small_sbn({3, 2}, {}, 9);
-  const EstimatorStudy study = study_by_enumeration(studied(net), two_rows, {.draws = {2}}, silent);
+  const EstimatorStudy study = study_by_enumeration(studied(net), two_rows, {.draws = {2}, .repetitions = 2}, silent);
   const auto variance = [&](const std::string& baseline) {
     return found(study, "elbo:1, baseline " + baseline).recognition.variance;
   };
@@ -152,7 +146,7 @@ TEST(EstimatorStudy, OrdersBaselinesByTheirVariance) {
 TEST(EstimatorStudy, DrawsTuplesWhereThereAreTooManyAndSaysSo) {
   const SigmoidBeliefNet net = small_sbn({4}, {}, 10);
   const EstimatorStudy study =
-      study_by_enumeration(studied(net), two_rows, {.draws = {6}, .tuples = 4000, .seed = 1}, silent);
+      study_by_enumeration(studied(net), two_rows, {.draws = {6}, .tuples = 4000, .repetitions = 2, .seed = 1}, silent);
   for (const char* name : {"vimco:6", "elbo:6", "iwae:6"}) {
     const EstimatorFinding& each = found(study, name);
     EXPECT_FALSE(each.recognition.exact) << name;
@@ -166,17 +160,17 @@ TEST(EstimatorStudy, DrawsTuplesWhereThereAreTooManyAndSaysSo) {
 
 TEST(EstimatorStudy, FindsTheSameByDraws) {
   const SigmoidBeliefNet net = small_sbn({2, 1}, {}, 11);
-  const EstimatorStudy exact = study_by_enumeration(studied(net), two_rows, {.draws = {2}}, silent),
-                       drawn = study_by_draws(studied(net), two_rows, {.draws = {2}, .repetitions = 1500, .seed = 2},
+  const EstimatorStudy exact = study_by_enumeration(studied(net), two_rows, {.draws = {2}, .repetitions = 2}, silent),
+                       drawn = study_by_draws(studied(net), two_rows, {.draws = {2}, .repetitions = 800, .seed = 2},
                                               silent);
   EXPECT_FALSE(drawn.enumerated);
   for (const char* name : {"elbo:1, baseline none", "elbo:2", "vimco:2"}) {
     const EstimatorFinding &sum = found(exact, name), &draws = found(drawn, name);
     EXPECT_LT(draws.recognition.worst, support::allowed_deviations) << name;
     EXPECT_LT(draws.generation.worst, support::allowed_deviations) << name;
-    // A variance from 1500 heavy-tailed numbers: a few per cent is its standard error, a third is many of those.
-    EXPECT_NEAR(draws.recognition.variance / sum.recognition.variance, 1, 0.33) << name;
-    EXPECT_NEAR(draws.generation.variance / sum.generation.variance, 1, 0.33) << name;
+    // With a kurtosis of ten the standard error of a variance from 800 numbers is a tenth of it.
+    EXPECT_NEAR(draws.recognition.variance / sum.recognition.variance, 1, 0.4) << name;
+    EXPECT_NEAR(draws.generation.variance / sum.generation.variance, 1, 0.4) << name;
   }
 }
 

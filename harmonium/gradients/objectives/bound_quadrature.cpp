@@ -44,8 +44,7 @@ at::Tensor mean_shares(const at::Tensor& log_w, const at::Tensor& log_q, std::in
   const auto k = static_cast<double>(draws);
   const at::Tensor u = nodes(relative.detach(), draws) - std::log(k);
   const at::Tensor decay = -at::exp(u + relative);
-  const at::Tensor log_phi =
-      at::log1p((log_q.exp() * at::expm1(decay)).sum(1, /*keepdim=*/true).clamp_min(least));
+  const at::Tensor log_phi = at::log1p((log_q.exp() * at::expm1(decay)).sum(1, /*keepdim=*/true).clamp_min(least));
   return step * (k * at::exp(log_q + relative + u + decay + (k - 1) * log_phi)).sum(0);
 }
 

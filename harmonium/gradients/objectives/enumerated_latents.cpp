@@ -3,9 +3,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
 
 namespace harmonium {
 
@@ -31,8 +32,6 @@ at::Tensor jacobian(const StudiedNet& net, const Moments& leaves, const at::Tens
 }
 
 }  // namespace
-
-std::int64_t StudiedNet::bits() const { return std::accumulate(latent.begin(), latent.end(), std::int64_t{0}); }
 
 at::Tensor EnumeratedLatents::log_joint() const { return total(log_p); }
 at::Tensor EnumeratedLatents::log_posterior() const { return total(log_q); }
@@ -64,7 +63,7 @@ at::Tensor all_states(std::int64_t bits) {
 
 Trace enumerated_trace(const StudiedNet& net, const Moments& leaves, const at::Tensor& row) {
   require(net.binary, "latent states can be enumerated where they are bits");
-  return net.model->score(leaves, row.unsqueeze(0), layers_of(net, all_states(net.bits()).unsqueeze(0)));
+  return net.model->score(leaves, row.unsqueeze(0), layers_of(net, all_states(net.units()).unsqueeze(0)));
 }
 
 at::Tensor flat_gradient(const StudiedNet& net, const Moments& leaves, const at::Tensor& value, bool recognition) {
@@ -84,7 +83,7 @@ EnumeratedLatents enumerate_latents(const StudiedNet& net, const at::Tensor& row
       net.parameters.map([](const at::Tensor& value) { return value.detach().clone().requires_grad_(); });
   const Trace trace = enumerated_trace(net, leaves, row);
   EnumeratedLatents result{
-      .latents = layers_of(net, all_states(net.bits())), .log_p = {}, .log_q = {}, .scores_p = {}, .scores_q = {}};
+      .latents = layers_of(net, all_states(net.units())), .log_p = {}, .log_q = {}, .scores_p = {}, .scores_q = {}};
   result.scores_p = jacobian(net, leaves, total(trace.log_p)[0], false);
   std::vector<at::Tensor> scores;
   for (const at::Tensor& each : trace.log_q) scores.push_back(jacobian(net, leaves, each[0], true));
@@ -92,6 +91,26 @@ EnumeratedLatents enumerate_latents(const StudiedNet& net, const at::Tensor& row
   for (const at::Tensor& each : trace.log_p) result.log_p.push_back(each[0].detach());
   for (const at::Tensor& each : trace.log_q) result.log_q.push_back(each[0].detach());
   return result;
+}
+
+LatentTuples all_tuples(const EnumeratedLatents& row, std::int64_t draws) {
+  const at::Tensor numbers = at::combinations(at::arange(row.states(), at::kLong), draws, /*with_replacement=*/true);
+  at::Tensor log_weight = row.log_posterior().index_select(0, numbers.reshape({-1})).view(numbers.sizes()).sum(1);
+  at::Tensor run = at::ones({numbers.size(0)}, at::kDouble);
+  for (std::int64_t k = 1; k < draws; ++k) {
+    const at::Tensor same = numbers.select(1, k).eq(numbers.select(1, k - 1));
+    run = at::where(same, run + 1, at::ones_like(run));
+    log_weight = log_weight - run.log();
+  }
+  return {.numbers = numbers, .weights = at::exp(log_weight + std::lgamma(static_cast<double>(draws) + 1))};
+}
+
+LatentTuples drawn_tuples(const EnumeratedLatents& row, std::int64_t draws, std::int64_t count, const Key& key) {
+  const at::Tensor cumulative = row.log_posterior().exp().cumsum(0);
+  const at::Tensor numbers =
+      at::searchsorted(cumulative, uniform(key, {count, draws}, at::kDouble), false, true).clamp_max(row.states() - 1);
+  return {
+      .numbers = numbers, .weights = at::full({count}, 1.0 / static_cast<double>(count), at::kDouble), .drawn = count};
 }
 
 }  // namespace harmonium

@@ -7,27 +7,11 @@
 // + 1) × parameters in float64. Cost: as many backward passes.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
-#include "harmonium/models/directed/latent_model.h"
+#include "harmonium/gradients/objectives/studied_net.h"
 
 namespace harmonium {
-
-// A directed net as the laboratory sees it.
-struct StudiedNet {
-  const LatentModel* model = nullptr;
-  Moments parameters = {};                                  // float64, on the CPU
-  std::vector<std::int64_t> latent = {};                    // widths, from the data up
-  bool binary = false;                                      // latents are bits; else real, with a path through draws
-  std::vector<AffineLayer> affine = {};                     // of recognition, where it is affine
-  std::function<bool(const std::string&)> recognizes = {};  // whether parameters of this name belong to q
-  // An estimate of its own that no table lists, such as the one-draw bound with a closed KL; may be empty.
-  std::function<at::Tensor(const Moments& leaves, const at::Tensor& rows, const Key& key)> closed = {};
-
-  [[nodiscard]] std::int64_t bits() const;
-};
 
 struct EnumeratedLatents {
   std::vector<at::Tensor> latents;       // h_1 … h_L: states × width
@@ -43,6 +27,16 @@ struct EnumeratedLatents {
   // E[f | h_{l}] under q for a number of each state, where h_0 = x: states.
   [[nodiscard]] at::Tensor given_layer(const at::Tensor& values, std::size_t layer) const;
 };
+
+// K draws of a row: numbers of states, tuples × K, and the probability of each tuple.
+struct LatentTuples {
+  at::Tensor numbers, weights;
+  std::int64_t drawn = 0;  // 0: all there are
+};
+// Draws are exchangeable: tuples in rising order, each with the probability of all its orders.
+[[nodiscard]] LatentTuples all_tuples(const EnumeratedLatents& row, std::int64_t draws);
+[[nodiscard]] LatentTuples drawn_tuples(const EnumeratedLatents& row, std::int64_t draws, std::int64_t count,
+                                        const Key& key);
 
 // All states of so many bits, 2^n × n, float64: bit j of the number of a state is column j.
 [[nodiscard]] at::Tensor all_states(std::int64_t bits);

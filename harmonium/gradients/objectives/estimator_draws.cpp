@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harmonium/core/error.h"
+#include "harmonium/gradients/objectives/estimator_draws.h"
 #include "harmonium/gradients/objectives/estimator_study.h"
 #include "harmonium/gradients/objectives/latent_objective.h"
 #include "harmonium/gradients/objectives/path_objective.h"
@@ -18,21 +19,13 @@ namespace {
 struct DrawnEstimator {
   std::string name;
   std::int64_t draws = 1;
-  std::function<at::Tensor(const Moments& leaves, const Key& key)> surrogate;
-  std::string target_p, target_q;  // "∇L_5"; empty: none
-  bool moves_p = true, moves_q = true;
+  DrawnSurrogate surrogate;
+  std::string target_p = {}, target_q = {};  // "∇L_5"; empty: none
+  bool moves_p = true;
+  double recognition_scale = 1;  // of the estimate for q
+  bool biased = false;           // and so no target for others
   double passes = 1;
 };
-
-Trace without_path(const StudiedNet& net, const Moments& leaves, const at::Tensor& rows, std::int64_t draws,
-                   const Key& key) {
-  std::vector<at::Tensor> held;
-  {
-    const c10::NoGradGuard without_gradient;
-    held = net.model->infer(leaves, rows, draws, key).latents;
-  }
-  return net.model->score(leaves, rows, held);
-}
 
 // An objective after `batches` batches of these rows: with running means near those they converge to.
 std::shared_ptr<LatentObjective> settled_objective(const StudiedNet& net, const Moments& leaves, const at::Tensor& rows,
@@ -43,7 +36,7 @@ std::shared_ptr<LatentObjective> settled_objective(const StudiedNet& net, const 
   const auto objective =
       std::make_shared<LatentObjective>(spec, std::vector<std::int64_t>(net.latent.size(), 1), signals);
   for (std::uint64_t batch = 0; batch < batches; ++batch)
-    objective->observe(leaves, rows, without_path(net, leaves, rows, objective->draws(), key.fold_in(batch)));
+    objective->observe(leaves, rows, draw_without_path(net, leaves, rows, objective->draws(), key.fold_in(batch)));
   return objective;
 }
 
@@ -57,7 +50,7 @@ std::vector<DrawnEstimator> drawn_estimators(const StudiedNet& net, const Moment
                    .draws = objective->draws(),
                    .surrogate =
                        [&net, rows, objective](const Moments& p, const Key& each) {
-                         const Trace trace = without_path(net, p, rows, objective->draws(), each);
+                         const Trace trace = draw_without_path(net, p, rows, objective->draws(), each);
                          return objective->of_trace(p, rows, trace).climbed.mean();
                        },
                    .target_p = bound,
@@ -100,39 +93,85 @@ std::vector<DrawnEstimator> drawn_estimators(const StudiedNet& net, const Moment
     if (k >= 2) by_score(format("vimco:{}", k), format("vimco:{}", k), bound, bound);
     by_score(format("rws:{}", k), format("rws:{}", k), bound, "");
     all.back().name += ", wake";
+    all.back().recognition_scale = 2;  // training takes the mean of wake and sleep
   }
+  for (const LatentObjective& each : relaxed_objectives(net))
+    all.push_back({.name = each.spec(),
+                   .draws = each.draws(),
+                   .surrogate = relaxed_surrogate(net, rows, each),
+                   .target_p = "∇L_1",
+                   .target_q = "∇L_1",
+                   .biased = true,
+                   .passes = static_cast<double>(each.draws())});
+  all.push_back({.name = "sleep", .surrogate = sleep_surrogate(net, rows.size(0)), .moves_p = false});
   return all;
 }
 
-at::Tensor gradients(const StudiedNet& net, const Moments& leaves, const at::Tensor& surrogate, bool recognition) {
-  return flat_gradient(net, leaves, surrogate, recognition);
+}  // namespace
+
+Moments fresh_leaves(const StudiedNet& net) {
+  return net.parameters.map([](const at::Tensor& value) { return value.detach().clone().requires_grad_(); });
 }
 
-struct DrawnMoments {
-  GradientMoments generation, recognition;
-};
+Trace draw_without_path(const StudiedNet& net, const Moments& leaves, const at::Tensor& rows, std::int64_t draws,
+                        const Key& key) {
+  std::vector<at::Tensor> held;
+  {
+    const c10::NoGradGuard without_gradient;
+    held = net.model->infer(leaves, rows, draws, key).latents;
+  }
+  return net.model->score(leaves, rows, held);
+}
 
-}  // namespace
+std::vector<LatentObjective> relaxed_objectives(const StudiedNet& net) {
+  std::vector<LatentObjective> all;
+  if (net.binary)
+    for (const char* spec : {"straight_through", "concrete:1"})
+      all.emplace_back(spec, std::vector<std::int64_t>(net.latent.size(), 1));
+  return all;
+}
+
+DrawnSurrogate relaxed_surrogate(const StudiedNet& net, const at::Tensor& rows, const LatentObjective& objective) {
+  return [&net, rows, objective](const Moments& leaves, const Key& key) {
+    return objective.of_trace(leaves, rows, objective.infer(*net.model, leaves, rows, key)).climbed.mean();
+  };
+}
+
+DrawnSurrogate sleep_surrogate(const StudiedNet& net, std::int64_t rows) {
+  const LatentObjective objective("wake_sleep", std::vector<std::int64_t>(net.latent.size(), 1));
+  return [&net, rows, objective](const Moments& leaves, const Key& key) {
+    return objective.of_dreams(*net.model, leaves, rows, key).mean();
+  };
+}
+
+DrawnMoments moments_by_draws(const StudiedNet& net, std::int64_t rows, std::int64_t repetitions, const Key& key,
+                              const DrawnSurrogate& surrogate) {
+  const c10::AutoGradMode with_gradient(true);
+  const Moments leaves = fresh_leaves(net);
+  DrawnGradients p, q;
+  for (std::int64_t i = 0; i < repetitions; ++i) {
+    const at::Tensor value = surrogate(leaves, key.fold_in(static_cast<std::uint64_t>(i)));
+    p.add(flat_gradient(net, leaves, value, false));
+    q.add(flat_gradient(net, leaves, value, true));
+  }
+  return {.generation = p.moments(rows), .recognition = q.moments(rows)};
+}
 
 EstimatorStudy study_by_draws(const StudiedNet& net, const at::Tensor& rows, const EstimatorStudyOptions& options,
                               const EstimatorProgress& progress) {
   const c10::AutoGradMode with_gradient(true);
-  const Moments leaves =
-      net.parameters.map([](const at::Tensor& value) { return value.detach().clone().requires_grad_(); });
+  const Moments leaves = fresh_leaves(net);
   const Key key(options.seed);
   const std::vector<DrawnEstimator> list = drawn_estimators(net, leaves, rows, options.draws, key.fold_in(0));
-  const auto total = static_cast<std::int64_t>(list.size()) * 2 * options.repetitions;
   std::int64_t done = 0;
   const auto measure = [&](const DrawnEstimator& one, const Key& stream) {
-    std::vector<at::Tensor> p, q;
-    for (std::int64_t i = 0; i < options.repetitions; ++i) {
-      progress(one.name, done++, total);
-      const at::Tensor surrogate = one.surrogate(leaves, stream.fold_in(static_cast<std::uint64_t>(i)));
-      p.push_back(gradients(net, leaves, surrogate, false));
-      q.push_back(gradients(net, leaves, surrogate, true));
-    }
-    return DrawnMoments{.generation = moments_of_draws(at::stack(p), rows.size(0)),
-                        .recognition = moments_of_draws(at::stack(q), rows.size(0))};
+    progress("estimators", done++, 2 * static_cast<std::int64_t>(list.size()));
+    DrawnMoments found = moments_by_draws(net, rows.size(0), options.repetitions, stream, one.surrogate);
+    const double scale = one.recognition_scale;
+    found.recognition.mean = scale * found.recognition.mean;
+    found.recognition.error = scale * scale * found.recognition.error;
+    found.recognition.variance *= scale * scale;
+    return found;
   };
   // Each is measured twice, by draws of its own: what is compared must be independent of what it is compared with.
   std::vector<DrawnMoments> first, second;
@@ -144,7 +183,7 @@ EstimatorStudy study_by_draws(const StudiedNet& net, const at::Tensor& rows, con
   const auto target = [&](const std::string& aim, bool recognition) -> const GradientMoments* {
     const GradientMoments* best = nullptr;
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if ((recognition ? list[i].target_q : list[i].target_p) != aim) continue;
+      if (list[i].biased || (recognition ? list[i].target_q : list[i].target_p) != aim) continue;
       const GradientMoments& one = recognition ? second[i].recognition : second[i].generation;
       if (best == nullptr || one.variance < best->variance) best = &one;
     }
@@ -157,11 +196,12 @@ EstimatorStudy study_by_draws(const StudiedNet& net, const at::Tensor& rows, con
   };
   EstimatorStudy study{.enumerated = false, .rows = rows.size(0), .findings = {}};
   for (std::size_t i = 0; i < list.size(); ++i)
-    study.findings.push_back({.name = list[i].name,
-                              .draws = list[i].draws,
-                              .generation = compared(first[i].generation, list[i].target_p, false),
-                              .recognition = compared(first[i].recognition, list[i].target_q, true),
-                              .passes = list[i].passes});
+    study.findings.push_back(
+        {.name = list[i].name,
+         .draws = list[i].draws,
+         .generation = list[i].moves_p ? compared(first[i].generation, list[i].target_p, false) : EstimatorPart{},
+         .recognition = compared(first[i].recognition, list[i].target_q, true),
+         .passes = list[i].passes});
   return study;
 }
 

@@ -3,47 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 
 #include "harmonium/core/error.h"
 #include "harmonium/gradients/objectives/bound_quadrature.h"
+#include "harmonium/gradients/objectives/estimator_draws.h"
 #include "harmonium/gradients/objectives/estimator_study.h"
+#include "harmonium/gradients/objectives/estimator_targets.h"
 #include "harmonium/gradients/objectives/latent_objective.h"
-#include "harmonium/kernels/random.h"
 
 namespace harmonium {
 
 namespace {
 
 constexpr double most_tuples = 1 << 20;
-
-// K draws of a row: numbers of states, tuples × K, and the probability of each tuple.
-struct Tuples {
-  at::Tensor numbers, weights;
-  std::int64_t drawn = 0;  // 0: all there are
-};
-
-// Draws are exchangeable: tuples in rising order, each with the probability of all its orders.
-Tuples all_tuples(const EnumeratedLatents& row, std::int64_t draws) {
-  const at::Tensor numbers = at::combinations(at::arange(row.states(), at::kLong), draws, /*with_replacement=*/true);
-  at::Tensor log_weight = row.log_posterior().index_select(0, numbers.reshape({-1})).view(numbers.sizes()).sum(1);
-  at::Tensor run = at::ones({numbers.size(0)}, at::kDouble);
-  for (std::int64_t k = 1; k < draws; ++k) {
-    const at::Tensor same = numbers.select(1, k).eq(numbers.select(1, k - 1));
-    run = at::where(same, run + 1, at::ones_like(run));
-    log_weight = log_weight - run.log();
-  }
-  return {.numbers = numbers, .weights = at::exp(log_weight + std::lgamma(static_cast<double>(draws) + 1))};
-}
-
-Tuples drawn_tuples(const EnumeratedLatents& row, std::int64_t draws, std::int64_t count, const Key& key) {
-  const at::Tensor cumulative = row.log_posterior().exp().cumsum(0);
-  const at::Tensor numbers =
-      at::searchsorted(cumulative, uniform(key, {count, draws}, at::kDouble), false, true).clamp_max(row.states() - 1);
-  return {
-      .numbers = numbers, .weights = at::full({count}, 1.0 / static_cast<double>(count), at::kDouble), .drawn = count};
-}
 
 // First and second moments of an estimate's coefficients.
 struct Coefficients {
@@ -59,8 +31,6 @@ struct Coefficients {
 at::Tensor by_state(const at::Tensor& numbers, const at::Tensor& each, std::int64_t states) {
   return at::zeros({numbers.size(0), states}, at::kDouble).scatter_add(1, numbers, each);
 }
-
-at::Tensor derivative(const at::Tensor& leaf) { return leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf); }
 
 // An estimator and what it is meant for.
 struct Studied {
@@ -104,73 +74,8 @@ std::vector<Studied> estimators(const std::vector<std::int64_t>& draws) {
   return all;
 }
 
-// What signals and their deviations are on all rows.
-struct Settled {
-  std::vector<at::Tensor> means, spread_about_means, spread_about_nets;  // layers: scalars
-  std::vector<at::Tensor> optimal;                                       // layers: a number for every parameter of q
-};
-
-at::Tensor layer_scores(const EnumeratedLatents& row, std::size_t layer) {
-  return row.scores_q.narrow(0, static_cast<std::int64_t>(layer) * row.states(), row.states());
-}
-
-std::vector<at::Tensor> signals_of(const EnumeratedLatents& row) {
-  return layer_signals({.latents = {}, .log_p = row.log_p, .log_q = row.log_q});
-}
-
-Settled settle(const std::vector<EnumeratedLatents>& rows) {
-  const std::size_t layers = rows.front().log_q.size();
-  const auto average = [&](const auto& of_row) {
-    at::Tensor sum;
-    for (const EnumeratedLatents& row : rows) sum = sum.defined() ? sum + of_row(row) : of_row(row);
-    return sum / static_cast<double>(rows.size());
-  };
-  Settled result;
-  for (std::size_t l = 0; l < layers; ++l) {
-    const auto q = [](const EnumeratedLatents& row) { return row.log_posterior().exp(); };
-    result.means.push_back(average([&](const auto& row) { return (q(row) * signals_of(row)[l]).sum(); }));
-    result.spread_about_means.push_back(
-        average([&](const auto& row) { return (q(row) * (signals_of(row)[l] - result.means[l]).square()).sum(); }));
-    result.spread_about_nets.push_back(average([&](const auto& row) {
-      const at::Tensor f = signals_of(row)[l];
-      return (q(row) * (f - row.given_layer(f, l)).square()).sum();
-    }));
-    const at::Tensor with_signal =
-        average([&](const auto& row) { return (q(row) * signals_of(row)[l]).matmul(layer_scores(row, l).square()); });
-    const at::Tensor alone = average([&](const auto& row) { return q(row).matmul(layer_scores(row, l).square()); });
-    result.optimal.push_back(at::where(alone > 0, with_signal / alone.clamp_min(1e-300), at::zeros_like(alone)));
-  }
-  return result;
-}
-
-// Gradients that estimates are meant for, of one row; layers of q may be divided by `scales`.
-struct Targets {
-  at::Tensor generation, recognition;
-};
-
-Targets gradient_of(const EnumeratedLatents& row,
-                    const std::function<at::Tensor(const at::Tensor& log_joint, const at::Tensor& log_q)>& value,
-                    const std::vector<double>& scales = {}) {
-  const c10::AutoGradMode with_gradient(true);
-  const at::Tensor joint = row.log_joint().requires_grad_(), posterior = row.log_posterior().requires_grad_();
-  value(joint, posterior).backward();
-  std::vector<at::Tensor> layers;
-  for (std::size_t l = 0; l < row.log_q.size(); ++l)
-    layers.push_back(derivative(posterior) / (scales.empty() ? 1 : scales[l]));
-  return {.generation = derivative(joint).matmul(row.scores_p), .recognition = at::cat(layers).matmul(row.scores_q)};
-}
-
-Targets bound_gradient(const EnumeratedLatents& row, std::int64_t draws, const std::vector<double>& scales = {}) {
-  return gradient_of(
-      row,
-      [&](const at::Tensor& log_joint, const at::Tensor& log_q) {
-        return bound_by_quadrature(log_joint - log_q, log_q, draws);
-      },
-      scales);
-}
-
-Targets target_of(const EnumeratedLatents& row, const Studied& one, std::int64_t draws,
-                  const std::vector<double>& scales) {
+ParameterGradients target_of(const EnumeratedLatents& row, const Studied& one, std::int64_t draws,
+                             const std::vector<double>& scales) {
   if (one.aim == Studied::one_draw)
     return bound_gradient(row, 1, one.objective == "nvil" ? scales : std::vector<double>{});
   if (one.aim == Studied::many_draws) return bound_gradient(row, draws);
@@ -180,10 +85,10 @@ Targets target_of(const EnumeratedLatents& row, const Studied& one, std::int64_t
     return {.generation = bound_gradient(row, draws).generation,
             .recognition = truth.repeat({layers}).matmul(row.scores_q)};
   }
-  const Targets bound = gradient_of(row, [&](const at::Tensor& log_joint, const at::Tensor& log_q) {
+  const ParameterGradients bound = gradient_of(row, [&](const at::Tensor& log_joint, const at::Tensor& log_q) {
     return 2 * bound_by_quadrature(0.5 * (log_joint - log_q), log_q, draws);
   });
-  const Targets whole = gradient_of(row, [](const at::Tensor& log_joint, const at::Tensor& log_q) {
+  const ParameterGradients whole = gradient_of(row, [](const at::Tensor& log_joint, const at::Tensor& log_q) {
     return 2 * at::logsumexp(0.5 * (log_joint + log_q), 0);
   });
   return {.generation = bound.generation, .recognition = whole.recognition};
@@ -198,7 +103,7 @@ std::pair<std::string, std::string> target_names(const Studied& one, std::int64_
     case Studied::wake:
       return {format("∇L_{}", draws), "−∇KL(p(h|x)‖q)"};
     case Studied::helmholtz:
-      return {format("∇B_{}", draws), "∇log p̃(x)"};
+      return {format("∇B_{}", draws), "∇B_∞"};
   }
   return {};
 }
@@ -229,7 +134,7 @@ struct RowAverage {
 // Both halves of an estimator's moments for one row.
 class RowMoments {
  public:
-  RowMoments(const Studied& one, const EnumeratedLatents& row, const Settled& settled, double mean_bound)
+  RowMoments(const Studied& one, const EnumeratedLatents& row, const SettledSignals& settled, double mean_bound)
       : one_(one),
         row_(row),
         settled_(settled),
@@ -238,11 +143,11 @@ class RowMoments {
     if (one.objective != "nvil") return;
     NamedTensors state = objective_.state();
     for (auto& [name, value] : state)
-      if (name == "signal.variances") value = at::stack(settled.spread_about_nets);
+      if (name == "signal.variances") value = at::tensor(settled.deviations, at::kDouble).square();
     objective_.restore(state);
   }
 
-  void add(const Tuples& tuples) {
+  void add(const LatentTuples& tuples) {
     constexpr std::int64_t at_once = 20'000;
     for (std::int64_t first = 0; first < tuples.numbers.size(0); first += at_once) {
       const std::int64_t count = std::min(at_once, tuples.numbers.size(0) - first);
@@ -303,12 +208,44 @@ class RowMoments {
 
   const Studied& one_;
   const EnumeratedLatents& row_;
-  const Settled& settled_;
+  const SettledSignals& settled_;
   double mean_bound_;
   LatentObjective objective_;
   Coefficients p_, q_;
   std::int64_t drawn_ = 0;
 };
+
+// Estimators whose draws are not of the states: relaxed ones, and dreams.
+void add_drawn(EstimatorStudy& study, const StudiedNet& net, const at::Tensor& rows,
+               const std::vector<EnumeratedLatents>& all, const at::Tensor& likelihood,
+               const EstimatorStudyOptions& options) {
+  const auto count = static_cast<double>(all.size());
+  at::Tensor wanted_p, wanted_q;
+  for (const EnumeratedLatents& row : all) {
+    const ParameterGradients target = bound_gradient(row, 1);
+    wanted_p = wanted_p.defined() ? wanted_p + target.generation : target.generation;
+    wanted_q = wanted_q.defined() ? wanted_q + target.recognition : target.recognition;
+  }
+  const auto measure = [&](const DrawnSurrogate& surrogate) {
+    const Key key = Key(options.seed).fold_in(0).fold_in(study.findings.size());
+    return moments_by_draws(net, rows.size(0), options.repetitions, key, surrogate);
+  };
+  for (const LatentObjective& each : relaxed_objectives(net)) {
+    const DrawnMoments found = measure(relaxed_surrogate(net, rows, each));
+    study.findings.push_back(
+        {.name = each.spec(),
+         .draws = each.draws(),
+         .generation = compare_with(found.generation, "∇L_1", wanted_p / count),
+         .recognition = compare_with(found.recognition, "∇L_1", wanted_q / count),
+         .off_log_p = ((found.generation.mean - likelihood).norm() / likelihood.norm()).item<double>(),
+         .passes = static_cast<double>(each.draws())});
+  }
+  study.findings.push_back(
+      {.name = "sleep",
+       .generation = {},
+       .recognition = compare_with(measure(sleep_surrogate(net, rows.size(0))).recognition, "", {}),
+       .passes = 1});
+}
 
 }  // namespace
 
@@ -320,10 +257,7 @@ EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& row
     progress("enumerating", i, rows.size(0));
     all.push_back(enumerate_latents(net, rows[i]));
   }
-  const Settled settled = settle(all);
-  std::vector<double> scales;  // by which nvil divides its signals
-  for (const at::Tensor& each : settled.spread_about_nets)
-    scales.push_back(std::max(1.0, std::sqrt(each.item<double>())));
+  const SettledSignals settled = settle_signals(all);
   at::Tensor likelihood;
   for (const EnumeratedLatents& row : all) {
     const at::Tensor one = at::softmax(row.log_joint(), 0).matmul(row.scores_p);
@@ -353,7 +287,7 @@ EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& row
       const Key key = Key(options.seed).fold_in(static_cast<std::uint64_t>(draws)).fold_in(i);
       RowMoments moments(one, row, settled, mean_bound);
       moments.add(every ? all_tuples(row, draws) : drawn_tuples(row, draws, options.tuples, key));
-      const Targets target = target_of(row, one, draws, scales);
+      const ParameterGradients target = target_of(row, one, draws, settled.deviations);
       generation.add(moments.generation());
       GradientMoments q = moments.recognition();
       if (one.aim == Studied::wake && !every) {
@@ -377,6 +311,7 @@ EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& row
                               .off_log_p = ((p.mean - likelihood).norm() / likelihood.norm()).item<double>(),
                               .passes = one.passes});
   }
+  add_drawn(study, net, rows, all, likelihood, options);
   return study;
 }
 
@@ -389,8 +324,8 @@ EstimatorStudy study_estimators(const StudiedNet& net, const at::Tensor& rows, c
   constexpr std::int64_t most = 10;
   require(options.most_bits >= 0 && options.most_bits <= most,
           "@most_bits {}: at most {} latent bits can be enumerated; 0 draws instead", options.most_bits, most);
-  return net.binary && net.bits() <= options.most_bits ? study_by_enumeration(net, rows, options, progress)
-                                                       : study_by_draws(net, rows, options, progress);
+  return net.binary && net.units() <= options.most_bits ? study_by_enumeration(net, rows, options, progress)
+                                                        : study_by_draws(net, rows, options, progress);
 }
 
 }  // namespace harmonium

@@ -20,11 +20,21 @@ GradientMoments moments_of_coefficients(const at::Tensor& first, const at::Tenso
           .exact_noise = draws == 0};
 }
 
-GradientMoments moments_of_draws(const at::Tensor& estimates, std::int64_t rows) {
-  require(estimates.size(0) >= 2, "a variance needs at least two estimates, not {}", estimates.size(0));
-  const at::Tensor each = estimates.var(0);
-  return {.mean = estimates.mean(0),
-          .error = each / static_cast<double>(estimates.size(0)),
+void DrawnGradients::add(const at::Tensor& estimate) {
+  if (count_ == 0) {
+    mean_ = at::zeros_like(estimate);
+    squares_ = at::zeros_like(estimate);
+  }
+  const at::Tensor off = estimate - mean_;
+  mean_ = mean_ + off / static_cast<double>(++count_);
+  squares_ = squares_ + off * (estimate - mean_);
+}
+
+GradientMoments DrawnGradients::moments(std::int64_t rows) const {
+  require(count_ >= 2, "a variance needs at least two estimates, not {}", count_);
+  const at::Tensor each = squares_ / static_cast<double>(count_ - 1);
+  return {.mean = mean_,
+          .error = each / static_cast<double>(count_),
           .variance = static_cast<double>(rows) * each.sum().item<double>()};
 }
 

@@ -20,8 +20,17 @@ struct GradientMoments {
 // Sᵀ(M − m mᵀ)S. `draws` 0: exact moments; else how many estimates they are means of.
 [[nodiscard]] GradientMoments moments_of_coefficients(const at::Tensor& first, const at::Tensor& second,
                                                       const at::Tensor& scores, std::int64_t draws);
-// From estimates, one in each row of `estimates`, that are means over `rows` independent rows of data each.
-[[nodiscard]] GradientMoments moments_of_draws(const at::Tensor& estimates, std::int64_t rows);
+// From estimates that come one by one (Welford 1962).
+class DrawnGradients {
+ public:
+  void add(const at::Tensor& estimate);
+  // Of estimates that were means over `rows` rows with draws of their own. At least two.
+  [[nodiscard]] GradientMoments moments(std::int64_t rows) const;
+
+ private:
+  at::Tensor mean_, squares_;  // Σ (g − mean)²
+  std::int64_t count_ = 0;
+};
 
 // What a table says of an estimate.
 struct EstimatorPart {

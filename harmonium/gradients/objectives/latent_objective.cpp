@@ -62,50 +62,6 @@ std::vector<at::Tensor> layer_signals(const Trace& trace) {
   return result;
 }
 
-const std::vector<BaselineType>& signal_baselines() {
-  static const std::vector<BaselineType> types = {
-      {.name = "none", .help = "nothing"},
-      {.name = "mean", .help = "the running mean of the signals of a layer"},
-      {.name = "net", .help = "the running mean and a net of the layer below"},
-      {.name = "leave_one_out", .help = "the mean of the other draws"},
-      {.name = "optimal", .help = "for each parameter the constant with the least variance"},
-  };
-  return types;
-}
-
-const std::vector<LatentObjectiveType>& latent_objectives() {
-  static const std::vector<LatentObjectiveType> types = {
-      {.name = "vimco",
-       .form = "vimco:K",
-       .help = "the K-draw bound, with leave-one-out signals",
-       .least = 2,
-       .usual = 10,
-       .chooses_draws = true},
-      {.name = "rws", .form = "rws:K", .help = "reweighted wake-sleep", .least = 1, .usual = 10, .chooses_draws = true},
-      {.name = "nvil", .form = "nvil", .help = "the one-draw bound, with learned baselines and normalized signals"},
-      {.name = "elbo",
-       .form = "elbo:K",
-       .help = "the one-draw bound from K draws, each with the others as baseline unless another is chosen",
-       .least = 1,
-       .usual = 5,
-       .chooses_draws = true},
-      {.name = "iwae",
-       .form = "iwae:K",
-       .help = "the K-draw bound by the plain score function, very noisy",
-       .least = 1,
-       .usual = 10,
-       .chooses_draws = true},
-      {.name = "bihm",
-       .form = "bihm:K",
-       .help = "the bidirectional Helmholtz machine's K-draw bound",
-       .least = 2,
-       .usual = 10,
-       .chooses_draws = true},
-      {.name = "wake_sleep", .form = "wake_sleep", .help = "the wake-sleep algorithm"},
-  };
-  return types;
-}
-
 LatentObjective::LatentObjective(const std::string& spec, const std::vector<std::int64_t>& widths,
                                  const SignalOptions& options) {
   const LatentObjectiveType& type = find_named(latent_objectives(), name_of_spec(spec), "objective");
@@ -178,6 +134,7 @@ LatentObjective::Surrogate LatentObjective::of_trace(const Moments& leaves, cons
   }
   if (name_ == "rws") return {.climbed = (share * (log_p + 0.5 * log_q)).sum(1), .shown = log_mean_weight(log_w)};
   if (name_ == "wake_sleep") return {.climbed = log_p.mean(1), .shown = log_w.mean(1)};
+  if (relaxes()) return {.climbed = log_mean_weight(live), .shown = log_mean_weight(log_w)};
   if (name_ == "bihm") {
     const at::Tensor roots = 0.5 * log_w;
     return {.climbed = (at::softmax(roots, 1) * (log_p + log_q)).sum(1) - log_q.mean(1),
@@ -232,6 +189,20 @@ at::Tensor LatentObjective::of_dream(const Trace& trace) const {
   return sum_of_layers(trace.log_q).mean(1) * (name_ == "rws" ? 0.5 : 1.0);
 }
 
+at::Tensor LatentObjective::of_dreams(const LatentModel& model, const Moments& leaves, std::int64_t count,
+                                      const Key& key) const {
+  const Dream made = model.dream(leaves, count, key);
+  std::vector<at::Tensor> latents;
+  for (const at::Tensor& layer : made.latents) latents.push_back(layer.unsqueeze(1));
+  return of_dream(model.score(leaves, made.visible, latents));
+}
+
+Trace LatentObjective::infer(const LatentModel& model, const Moments& leaves, const at::Tensor& rows,
+                             const Key& key) const {
+  if (relaxes()) return model.relax(leaves, rows, draws_, key, {.straight_through = name_ == "straight_through"});
+  return model.infer(leaves, rows, draws_, key);
+}
+
 void LatentObjective::observe(const Moments& leaves, const at::Tensor& rows, const Trace& trace) {
   if (!remembers()) return;
   const c10::NoGradGuard without_gradient;
@@ -264,15 +235,12 @@ void LatentObjective::observe(const Moments& leaves, const at::Tensor& rows, con
 
 LatentObjective::Surrogate LatentObjective::estimate(const LatentModel& model, const Moments& leaves,
                                                      const at::Tensor& rows, const Key& key) {
-  const Trace trace = model.infer(leaves, rows, draws_, key.fold_in(0));
+  const Trace trace = infer(model, leaves, rows, key.fold_in(0));
   const Surrogate found = of_trace(leaves, rows, trace);
   observe(leaves, rows, trace);
   Surrogate result{.climbed = found.climbed.mean(), .shown = found.shown.mean().detach()};
   if (!dreams()) return result;
-  const Dream made = model.dream(leaves, rows.size(0), key.fold_in(1));
-  std::vector<at::Tensor> latents;
-  for (const at::Tensor& layer : made.latents) latents.push_back(layer.unsqueeze(1));
-  result.climbed = result.climbed + of_dream(model.score(leaves, made.visible, latents)).mean();
+  result.climbed = result.climbed + of_dreams(model, leaves, rows.size(0), key.fold_in(1)).mean();
   return result;
 }
 

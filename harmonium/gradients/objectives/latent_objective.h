@@ -17,6 +17,9 @@
 //   bihm:K        θ: ∇B_K, unbiased, B_K = 2 E log (1/K) Σ √w^k ≤ log p̃(x), p̃ = (Σ_h √(p(x, h) q(h | x)))². φ:
 //   consistent
 //                 for ∇log p̃, nothing in the mean at K = 1 (Bornschein, Shabanian, Fischer & Bengio 2016)
+//   straight_through  ∇L_1 with draws whose derivative is that of their means: biased (SigmoidBeliefNet::relax)
+//   concrete:K    ∇L_K of the net with relaxed bits, unbiased for that and biased for the net itself; what is shown is
+//                 the relaxed bound, too
 //   wake_sleep    θ: ∇log p(x, h) at one h ~ q, unbiased for ∇_θ L_1. φ: sleep alone, the gradient of no bound on data
 //
 // Baselines of a signal f_l, of which any leaves the mean alone that does not know the draw:
@@ -75,17 +78,23 @@ class LatentObjective {
 
   [[nodiscard]] std::string spec() const;
   [[nodiscard]] std::int64_t draws() const { return draws_; }
+  // The draws that of_trace() takes.
+  [[nodiscard]] Trace infer(const LatentModel& model, const Moments& leaves, const at::Tensor& rows,
+                            const Key& key) const;
   // Whether rows of the model's own are learnt from (of_dream).
   [[nodiscard]] bool dreams() const;
   // Puts nets of its own among the parameters, "baseline1.layer1.weights", …; most objectives have none.
   void declare(Moments& parameters, const Key& key) const;
 
-  // Of rows with K draws of q each; latents have no gradient. `guesses`: baselines known otherwise, one for each layer,
-  // that take the place of running means and nets.
+  // Of rows with K draws of q each; latents have no gradient, unless they are relaxed. `guesses`: baselines known
+  // otherwise, one for each layer, that take the place of running means and nets.
   [[nodiscard]] Surrogate of_trace(const Moments& leaves, const at::Tensor& rows, const Trace& trace,
                                    const std::vector<at::Tensor>& guesses = {}) const;
   // Of rows that the model has drawn itself, with the latents that made them.
   [[nodiscard]] at::Tensor of_dream(const Trace& trace) const;
+  // The same for `count` such rows.
+  [[nodiscard]] at::Tensor of_dreams(const LatentModel& model, const Moments& leaves, std::int64_t count,
+                                     const Key& key) const;
   // Takes the signals of a batch into the running means.
   void observe(const Moments& leaves, const at::Tensor& rows, const Trace& trace);
 
@@ -97,6 +106,8 @@ class LatentObjective {
   void restore(const NamedTensors& saved);
 
  private:
+  // Whether draws have a path: straight_through, concrete.
+  [[nodiscard]] bool relaxes() const { return name_ == "straight_through" || name_ == "concrete"; }
   // Whether signals are layer by layer: elbo, nvil.
   [[nodiscard]] bool by_layers() const { return !baseline_.empty(); }
   // What a batch teaches about the next.

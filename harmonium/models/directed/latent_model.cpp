@@ -14,4 +14,8 @@ at::Tensor Trace::log_weights() const {
   return total;
 }
 
+Trace LatentModel::relax(const Moments&, const at::Tensor&, std::int64_t, const Key&, const Relaxation&) const {
+  fail("draws of real latent variables have a path and need no relaxation");
+}
+
 }  // namespace harmonium

@@ -30,6 +30,12 @@ struct Dream {
   std::vector<at::Tensor> latents;  // h_1, …, h_L: count × width
 };
 
+// How binary draws are made differentiable, with a bias (SigmoidBeliefNet::relax).
+struct Relaxation {
+  bool straight_through = false;  // draws of bits whose derivative is that of their means; else Concrete
+  double prior_temperature = 0.5, posterior_temperature = 2.0 / 3;  // Concrete: of p and of q
+};
+
 // The names of an affine map's parameters.
 struct AffineLayer {
   std::string weights, bias;
@@ -45,6 +51,10 @@ class LatentModel {
   // The same for given latents, rows × K × width each.
   [[nodiscard]] virtual Trace score(const Moments& parameters, const at::Tensor& rows,
                                     const std::vector<at::Tensor>& latents) const = 0;
+  // The same as infer() with draws that have a path though the net's own have none. Fails where there is nothing to
+  // relax.
+  [[nodiscard]] virtual Trace relax(const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
+                                    const Key& key, const Relaxation& relaxation) const;
   [[nodiscard]] virtual Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const = 0;
 };
 

@@ -8,12 +8,6 @@
 
 namespace harmonium {
 
-namespace {
-
-constexpr const char* prior_bias = "prior.bias";
-
-}  // namespace
-
 SigmoidBeliefNet::SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::ScalarType type)
     : structure_(std::move(structure)), visible_(make_distribution(structure_.visible)) {
   require(!structure_.latent.empty(), "a sigmoid belief net needs at least one layer of latent variables");
@@ -34,7 +28,7 @@ SigmoidBeliefNet::SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::Scal
     up_.push_back(std::make_shared<Dense>(format("up{}.", l + 1), upwards, structure_.activation));
   }
   for (const auto& net : down_) net->declare(parameters_, type);
-  parameters_.insert(prior_bias, at::zeros({structure_.latent.back()}, type));
+  parameters_.insert(prior_name(), at::zeros({structure_.latent.back()}, type));
   for (const auto& net : up_) net->declare(parameters_, type);
 }
 
@@ -45,11 +39,14 @@ std::vector<std::int64_t> SigmoidBeliefNet::widths_below() const {
 }
 
 std::vector<AffineLayer> SigmoidBeliefNet::affine_recognition() const {
-  std::vector<AffineLayer> layers;
-  if (structure_.between.empty())
-    for (std::size_t l = 1; l <= up_.size(); ++l)
-      layers.push_back({.weights = format("up{}.layer1.weights", l), .bias = format("up{}.layer1.bias", l)});
-  return layers;
+  return structure_.between.empty() ? affine_recognition(up_.size()) : std::vector<AffineLayer>{};
+}
+
+std::vector<AffineLayer> SigmoidBeliefNet::affine_recognition(std::size_t layers) {
+  std::vector<AffineLayer> names;
+  for (std::size_t l = 1; l <= layers; ++l)
+    names.push_back({.weights = format("up{}.layer1.weights", l), .bias = format("up{}.layer1.bias", l)});
+  return names;
 }
 
 SigmoidBeliefNet SigmoidBeliefNet::with_parameters(const Moments& parameters) const {
@@ -112,7 +109,7 @@ Trace SigmoidBeliefNet::score(const Moments& parameters, const at::Tensor& rows,
     trace.log_p.push_back(law.log_prob(below, down_[l]->forward(parameters, h)));
     trace.log_q.push_back(latent_[l]->log_prob(h, up_[l]->forward(parameters, below)));
   }
-  trace.log_p.push_back(latent_.back()->log_prob(latents.back(), parameters[prior_bias]));
+  trace.log_p.push_back(latent_.back()->log_prob(latents.back(), parameters[prior_name()]));
   return trace;
 }
 
@@ -121,7 +118,7 @@ Dream SigmoidBeliefNet::dream(const Moments& parameters, std::int64_t count, con
   const c10::NoGradGuard without_gradient;
   const std::size_t layers = latent_.size();
   Dream result{.visible = {}, .means = {}, .latents = std::vector<at::Tensor>(layers)};
-  at::Tensor raw = parameters[prior_bias].detach().expand({count, structure_.latent.back()}).contiguous();
+  at::Tensor raw = parameters[prior_name()].detach().expand({count, structure_.latent.back()}).contiguous();
   for (std::size_t l = layers; l-- > 0;) {
     result.latents[l] = latent_[l]->sample(key.fold_in(l + 1), raw);
     raw = down_[l]->forward(parameters, result.latents[l]);
@@ -143,7 +140,7 @@ void initialize(SigmoidBeliefNet& net, const Key& key, const at::Tensor& data_me
     parameters[net.up(l).output_bias()].fill_(latent_bias);
     if (l > 0) parameters[net.down(l).output_bias()].fill_(latent_bias);
   }
-  parameters[prior_bias].fill_(latent_bias);
+  parameters[SigmoidBeliefNet::prior_name()].fill_(latent_bias);
   at::Tensor& bias = parameters[net.down(0).output_bias()];
   bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));
 }

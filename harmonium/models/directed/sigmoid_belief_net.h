@@ -42,6 +42,10 @@ class SigmoidBeliefNet final : public LatentModel {
   [[nodiscard]] std::vector<std::int64_t> widths_below() const;
   // The maps from h_{l−1} to the log-odds of q(h_l | h_{l−1}), where they are affine; else none.
   [[nodiscard]] std::vector<AffineLayer> affine_recognition() const;
+  // The same of any net with so many latent layers and nothing between them.
+  [[nodiscard]] static std::vector<AffineLayer> affine_recognition(std::size_t layers);
+
+  [[nodiscard]] static const char* prior_name() { return "prior.bias"; }
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
@@ -57,6 +61,12 @@ class SigmoidBeliefNet final : public LatentModel {
                             std::int64_t first_draw = 0) const override;
   [[nodiscard]] Trace score(const Moments& parameters, const at::Tensor& rows,
                             const std::vector<at::Tensor>& latents) const override;
+  // Straight-through (Hinton 2012; Bengio, Léonard & Courville 2013): forwards the draws of infer(), backwards as if h
+  // = σ(a). Unbiased only where the objective is linear in every single h_j. Binary Concrete (Maddison, Mnih & Teh
+  // 2017; Jang, Gu & Poole 2017): y = σ(ŷ), ŷ = (a + logit u)/τ, with densities of ŷ, which has no edge at 0 or 1. p
+  // and q are relaxed alike, so that log w is one of another, relaxed model, and gradients are unbiased for its bound.
+  [[nodiscard]] Trace relax(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
+                            const Relaxation& relaxation) const override;
   [[nodiscard]] Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const override;
 
  private:
