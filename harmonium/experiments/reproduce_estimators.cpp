@@ -9,7 +9,7 @@
 //   [[expected]] what = "vimco:5, q: bias", value = 0, tolerance = 1e-9, source = "…"
 //
 // Numbers are "NAME, p: bias", "NAME, p: signal_to_noise", "NAME, q: …" (p generative, q recognition parameters), and
-// "NAME, p: off_log_p", how far the mean is from the gradient of log p(x), relative to that.
+// "NAME, p: off_log_p", how far the target is from the gradient of log p(x), relative to that.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -132,7 +132,8 @@ std::vector<EstimatorNumber> numbers_of(const EstimatorStudy& study) {
       const std::string name = one.name + (recognition ? ", q: " : ", p: ");
       if (!part.target.empty()) all.push_back({name + "bias", part.bias, part.bias_error, part.exact});
       all.push_back({name + "signal_to_noise", part.signal_to_noise, 0, part.exact_noise});
-      if (!recognition && one.off_log_p >= 0) all.push_back({name + "off_log_p", one.off_log_p, 0, part.exact});
+      // Of the target, which is exact.
+      if (!recognition && one.off_log_p >= 0) all.push_back({name + "off_log_p", one.off_log_p, 0, true});
     }
   return all;
 }

@@ -303,12 +303,11 @@ EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& row
     }
     const auto count = static_cast<double>(all.size());
     const auto [name_p, name_q] = target_names(one, draws);
-    const GradientMoments p = generation.average();
     study.findings.push_back({.name = one.name,
                               .draws = draws,
-                              .generation = compare_with(p, name_p, wanted_p / count),
+                              .generation = compare_with(generation.average(), name_p, wanted_p / count),
                               .recognition = compare_with(recognition.average(), name_q, wanted_q / count),
-                              .off_log_p = ((p.mean - likelihood).norm() / likelihood.norm()).item<double>(),
+                              .off_log_p = ((wanted_p / count - likelihood).norm() / likelihood.norm()).item<double>(),
                               .passes = one.passes});
   }
   add_drawn(study, net, rows, all, likelihood, options);

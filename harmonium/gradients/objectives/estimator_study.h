@@ -31,8 +31,10 @@ struct EstimatorFinding {
   std::string name;  // "vimco:5"; "elbo:1, baseline mean"
   std::int64_t draws = 1;
   EstimatorPart generation, recognition;
-  double off_log_p = -1;  // ‖mean − ∇_θ log p(x)‖/‖∇_θ log p(x)‖; −1: not known
-  double passes = 0;      // through both nets, for one row
+  // ‖g − ∇_θ log p(x)‖/‖∇_θ log p(x)‖ with g the target, which the mean is for θ; with relaxed draws g is the mean as
+  // measured. −1: not known.
+  double off_log_p = -1;
+  double passes = 0;  // through both nets, for one row
 };
 
 struct EstimatorStudy {
