@@ -5,6 +5,7 @@
 
 #include "harmonium/core/format.h"
 #include "harmonium/families/likelihood_trainee.h"
+#include "harmonium/likelihood/bidirectional.h"
 #include "harmonium/likelihood/importance_bound.h"
 
 namespace harmonium {
@@ -58,6 +59,40 @@ std::vector<Evaluation> judge_by_importance(const LatentModel& model, const Mome
     answer.verdict = own.gap_interval.high <= options.gap
                          ? format("On rows of the model's own the bound misses at most {}", gap)
                          : format("On rows of the model's own the bound may miss {}: use more importance samples", gap);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+std::vector<Evaluation> judge_bidirectional(const LatentModel& model, const Moments& parameters, const Unit& visible,
+                                            const std::vector<const TestData*>& tests, const EstimationOptions& options,
+                                            Watcher& watcher) {
+  const Key key(options.seed);
+  constexpr std::int64_t own_rows = 2000, own_draws = 10;
+  const Estimate log_z2 = bidirectional_log_z2(model, parameters, own_rows, own_draws, key.fold_in(1));
+  const at::Device device = parameters.entries().front().second.device();
+  std::vector<Evaluation> answers;
+  for (const TestData* test : tests) {
+    Estimate bound;
+    Evaluation answer = judge_by_rows(*test, visible, [&](const at::Tensor& rows) {
+      const Progress progress = watcher.begin(format("bidirectional machine, {} draws", options.importance));
+      const BidirectionalBound found =
+          bidirectional_bound(model, parameters, rows.to(device), options.importance, key.fold_in(2));
+      progress(rows.size(0), rows.size(0));
+      bound = found.mean;
+      const double half = std::hypot(bound.high - bound.low, log_z2.high - log_z2.low) / 2;
+      Estimate whole = bound;
+      whole.value -= log_z2.value;
+      whole.low = whole.value - half;
+      whole.high = whole.value + half;
+      whole.kind = EstimateKind::estimate;
+      whole.effective_samples = log_z2.effective_samples;
+      return JudgedRows{.mean = whole, .each = found.log_p - log_z2.value};
+    });
+    answer.verdict = format(
+        "Of the machine that joins both nets, p* = p̃/Z². log p̃ is at least {:.2f} nats and bounds log p of the net; "
+        "log Z² is {:.2f} [{:.2f}, {:.2f}], from {}",
+        bound.value, log_z2.value, log_z2.low, log_z2.high, log_z2.method);
     answers.push_back(std::move(answer));
   }
   return answers;

@@ -11,5 +11,11 @@ namespace harmonium {
                                                           const Unit& visible,
                                                           const std::vector<const TestData*>& tests,
                                                           const EstimationOptions& options, Watcher& watcher);
+// By the bidirectional machine of the same nets (likelihood/bidirectional.h): log p* = log p̃ − log Z², an estimate,
+// with the bound log p̃ as the verdict.
+[[nodiscard]] std::vector<Evaluation> judge_bidirectional(const LatentModel& model, const Moments& parameters,
+                                                          const Unit& visible,
+                                                          const std::vector<const TestData*>& tests,
+                                                          const EstimationOptions& options, Watcher& watcher);
 
 }  // namespace harmonium

@@ -12,6 +12,7 @@
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/latent_objective.h"
 #include "harmonium/gradients/objectives/studied_net.h"
+#include "harmonium/likelihood/bidirectional.h"
 #include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/models/directed/sigmoid_belief_net.h"
 #include "harmonium/training/objectives/surrogate_ascent.h"
@@ -109,10 +110,12 @@ class SbnModel final : public NormalizedModel, private Encoder {
 
   // Density: importance-weighted bound.
   void check(const EstimationOptions& options) const override {
-    harmonium::check(options);
-    require(options.method == "auto",
-            "@method {}: a sigmoid belief net is judged by importance sampling; leave @method out, and choose "
-            "@importance",
+    EstimationOptions others = options;
+    if (options.method == "bihm") others.method = "auto";
+    harmonium::check(others);
+    require(others.method == "auto",
+            "@method {}: a sigmoid belief net is judged by importance sampling, or as a bidirectional machine: leave "
+            "@method out or give bihm, and choose @importance",
             options.method);
   }
   [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
@@ -120,10 +123,13 @@ class SbnModel final : public NormalizedModel, private Encoder {
                                               Journal*) const override {
     check(options);
     require_tests(tests);
+    if (options.method == "bihm")
+      return judge_bidirectional(net_, net_.parameters(), visible(), tests, options, watcher);
     return judge_by_importance(net_, net_.parameters(), visible(), tests, options, watcher);
   }
   [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions& options) const override {
-    return old.log_likelihood && old.log_likelihood->chains == options.importance;
+    return old.log_likelihood && old.log_likelihood->chains == options.importance &&
+           is_bidirectional(*old.log_likelihood) == (options.method == "bihm");
   }
 
   // Generator

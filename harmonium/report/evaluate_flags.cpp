@@ -3,12 +3,16 @@
 #include <vector>
 
 #include "harmonium/core/format.h"
+#include "harmonium/likelihood/bidirectional.h"
 
 namespace harmonium {
 
 std::string evaluate_flags(const Evaluation& evaluation) {
   const Estimate& z = evaluation.way();
-  if (!evaluation.log_z) return z.chains > 0 ? format("--importance {}", z.chains) : std::string();
+  if (!evaluation.log_z) {
+    const std::string draws = z.chains > 0 ? format("--importance {}", z.chains) : std::string();
+    return is_bidirectional(z) ? "--method bihm " + draws : draws;
+  }
   if (z.kind == EstimateKind::exact) return "--method exact";
   // "ais, schedule adaptive, base uniform, even layers summed out": its name, and what is not as usual.
   std::vector<std::string> parts;

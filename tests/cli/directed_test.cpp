@@ -66,6 +66,32 @@ TEST_F(DirectedModels, LearnByEveryObjectiveAndBaseline) {
   }
 }
 
+// Σ_x p*(x) over all sixteen rows; Z² from 2000 rows is known to a few per cent.
+TEST_F(DirectedModels, OfTwoNetsThatMeetHalfwayHaveProbabilitiesThatAddUpToOne) {
+  std::string table = "a,b,c,d\n";
+  for (int number = 0; number < 16; ++number)
+    table += std::to_string(number & 1) + "," + std::to_string(number >> 1 & 1) + "," +
+             std::to_string(number >> 2 & 1) + "," + std::to_string(number >> 3) + "\n";
+  write_bytes(folder / "all.csv", table);
+  succeed({"train", "--data", "all.csv", "--model", "sbn", "--latent", "3", "--objective", "bihm:5", "--updates", "100",
+           "--out", "net"});
+  const auto judged_by = [&](const Arguments& more) {
+    return json(Arguments{"evaluate", "net", "--data", "all.csv", "--rows-out", "rows.csv"} + more);
+  };
+  const ordered_json answer = judged_by({"--method", "bihm", "--importance", "4000"});
+  EXPECT_EQ(answer.at("log_likelihood").at("kind"), "estimate");
+  EXPECT_NE(answer.at("verdict").get<std::string>().find("log Z²"), std::string::npos);
+  std::istringstream lines(read_bytes(folder / "rows.csv"));
+  double sum = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && std::isdigit(static_cast<unsigned char>(line[0])) != 0)
+      sum += std::exp(std::stod(line.substr(line.find(',') + 1)));
+  EXPECT_NEAR(sum, 1, 0.05);
+  const ordered_json bound = judged_by({"--importance", "4000"});
+  EXPECT_EQ(bound.at("log_likelihood").at("kind"), "lower bound");
+  refuses({"evaluate", "net", "--data", "all.csv", "--method", "ais"}, {"--method ais", "bihm", "--importance"});
+}
+
 TEST_F(DirectedModels, AreJudgedByAsManyOrdersAsAskedFor) {
   succeed(small_run("any", {"--model", "orderless_nade", "--layers", "8", "--orders", "2"}));
   const ordered_json two = judged("any"), five = judged("any", {"--orders", "5"}),

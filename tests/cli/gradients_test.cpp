@@ -62,6 +62,20 @@ TEST_F(Gradients, OfAnAutoencoderAreDrawn) {
   EXPECT_TRUE(fs::exists(folder / "drawn" / "estimators.html"));
 }
 
+TEST_F(Gradients, OfARandomNetAreAnExperimentHeldAgainstTheory) {
+  write_bytes(folder / "small.toml",
+              "kind = \"estimators\"\ntitle = \"small\"\nquestion = \"which?\"\npixels = 3\nlatent = [2, 1]\nrows = 2\n"
+              "draws = [1, 2]\nrepetitions = 10\n"
+              "[[expected]]\nwhat = \"vimco:2, q: bias\"\nvalue = 0\ntolerance = 1e-10\nsource = \"theory\"\n"
+              "[[expected]]\nwhat = \"rws:1, wake, q: bias\"\nvalue = 0\ntolerance = 1e-10\nsource = \"wrong\"\n");
+  const Outcome outcome = succeed({"reproduce", "small.toml", "--out", "small"});
+  EXPECT_NE(outcome.out.find("of 2 expected values 1 were met"), std::string::npos) << outcome.out;
+  const ordered_json found = ordered_json::parse(read_bytes(folder / "small" / "small.results.json"));
+  EXPECT_GT(found["measured"].size(), 10U);
+  write_bytes(folder / "odd.toml", "kind = \"estimators\"\ntitle = \"odd\"\nquestion = \"?\"\nlatents = [2]\n");
+  refuses({"reproduce", "odd.toml", "--out", "odd"}, {"latents", "pixels"});
+}
+
 TEST_F(Gradients, RefusesWhatItCannotDo) {
   succeed(small_run("run", {"--updates", "2"}));
   refuses({"gradients", "run"}, {"latent variables", "evaluate"});

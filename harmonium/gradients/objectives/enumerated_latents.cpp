@@ -58,7 +58,7 @@ at::Tensor EnumeratedLatents::given_layer(const at::Tensor& values, std::size_t 
 
 at::Tensor all_states(std::int64_t bits) {
   const at::Tensor numbers = at::arange(std::int64_t{1} << bits, at::kLong).unsqueeze(1);
-  return at::bitwise_and(at::__rshift__(numbers, at::arange(bits, at::kLong).unsqueeze(0)), 1).to(at::kDouble);
+  return at::bitwise_and(at::bitwise_right_shift(numbers, at::arange(bits, at::kLong).unsqueeze(0)), 1).to(at::kDouble);
 }
 
 Trace enumerated_trace(const StudiedNet& net, const Moments& leaves, const at::Tensor& row) {
