@@ -157,6 +157,30 @@ DrawnMoments moments_by_draws(const StudiedNet& net, std::int64_t rows, std::int
   return {.generation = p.moments(rows), .recognition = q.moments(rows)};
 }
 
+void add_drawn_findings(EstimatorStudy& study, const StudiedNet& net, const at::Tensor& rows,
+                        const ParameterGradients& bound, const at::Tensor& likelihood,
+                        const EstimatorStudyOptions& options) {
+  const auto measure = [&](const DrawnSurrogate& surrogate) {
+    const Key key = Key(options.seed).fold_in(0).fold_in(study.findings.size());
+    return moments_by_draws(net, rows.size(0), options.repetitions, key, surrogate);
+  };
+  for (const LatentObjective& each : relaxed_objectives(net)) {
+    const DrawnMoments found = measure(relaxed_surrogate(net, rows, each));
+    study.findings.push_back(
+        {.name = each.spec(),
+         .draws = each.draws(),
+         .generation = compare_with(found.generation, "∇L_1", bound.generation),
+         .recognition = compare_with(found.recognition, "∇L_1", bound.recognition),
+         .off_log_p = ((found.generation.mean - likelihood).norm() / likelihood.norm()).item<double>(),
+         .passes = static_cast<double>(each.draws())});
+  }
+  study.findings.push_back(
+      {.name = "sleep",
+       .generation = {},
+       .recognition = compare_with(measure(sleep_surrogate(net, rows.size(0))).recognition, "", {}),
+       .passes = 1});
+}
+
 EstimatorStudy study_by_draws(const StudiedNet& net, const at::Tensor& rows, const EstimatorStudyOptions& options,
                               const EstimatorProgress& progress) {
   const c10::AutoGradMode with_gradient(true);

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "harmonium/gradients/objectives/enumerated_latents.h"
-#include "harmonium/gradients/objectives/gradient_moments.h"
+#include "harmonium/gradients/objectives/estimator_study.h"
+#include "harmonium/gradients/objectives/estimator_targets.h"
 #include "harmonium/gradients/objectives/latent_objective.h"
 
 namespace harmonium {
@@ -29,5 +29,11 @@ struct DrawnMoments {
 // Draws of q, scored at values that have no path.
 [[nodiscard]] Trace draw_without_path(const StudiedNet& net, const Moments& leaves, const at::Tensor& rows,
                                       std::int64_t draws, const Key& key);
+
+// To a study of enumerated states: estimators whose draws are not of those, relaxed ones (held against the exact
+// gradient of L_1) and dreams. `likelihood` is ∇_θ log p(x).
+void add_drawn_findings(EstimatorStudy& study, const StudiedNet& net, const at::Tensor& rows,
+                        const ParameterGradients& bound, const at::Tensor& likelihood,
+                        const EstimatorStudyOptions& options);
 
 }  // namespace harmonium

@@ -215,38 +215,6 @@ class RowMoments {
   std::int64_t drawn_ = 0;
 };
 
-// Estimators whose draws are not of the states: relaxed ones, and dreams.
-void add_drawn(EstimatorStudy& study, const StudiedNet& net, const at::Tensor& rows,
-               const std::vector<EnumeratedLatents>& all, const at::Tensor& likelihood,
-               const EstimatorStudyOptions& options) {
-  const auto count = static_cast<double>(all.size());
-  at::Tensor wanted_p, wanted_q;
-  for (const EnumeratedLatents& row : all) {
-    const ParameterGradients target = bound_gradient(row, 1);
-    wanted_p = wanted_p.defined() ? wanted_p + target.generation : target.generation;
-    wanted_q = wanted_q.defined() ? wanted_q + target.recognition : target.recognition;
-  }
-  const auto measure = [&](const DrawnSurrogate& surrogate) {
-    const Key key = Key(options.seed).fold_in(0).fold_in(study.findings.size());
-    return moments_by_draws(net, rows.size(0), options.repetitions, key, surrogate);
-  };
-  for (const LatentObjective& each : relaxed_objectives(net)) {
-    const DrawnMoments found = measure(relaxed_surrogate(net, rows, each));
-    study.findings.push_back(
-        {.name = each.spec(),
-         .draws = each.draws(),
-         .generation = compare_with(found.generation, "∇L_1", wanted_p / count),
-         .recognition = compare_with(found.recognition, "∇L_1", wanted_q / count),
-         .off_log_p = ((found.generation.mean - likelihood).norm() / likelihood.norm()).item<double>(),
-         .passes = static_cast<double>(each.draws())});
-  }
-  study.findings.push_back(
-      {.name = "sleep",
-       .generation = {},
-       .recognition = compare_with(measure(sleep_surrogate(net, rows.size(0))).recognition, "", {}),
-       .passes = 1});
-}
-
 }  // namespace
 
 EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& rows, const EstimatorStudyOptions& options,
@@ -310,7 +278,15 @@ EstimatorStudy study_by_enumeration(const StudiedNet& net, const at::Tensor& row
                               .off_log_p = ((wanted_p / count - likelihood).norm() / likelihood.norm()).item<double>(),
                               .passes = one.passes});
   }
-  add_drawn(study, net, rows, all, likelihood, options);
+  at::Tensor wanted_p, wanted_q;
+  for (const EnumeratedLatents& row : all) {
+    const ParameterGradients one = bound_gradient(row, 1);
+    wanted_p = wanted_p.defined() ? wanted_p + one.generation : one.generation;
+    wanted_q = wanted_q.defined() ? wanted_q + one.recognition : one.recognition;
+  }
+  const auto count = static_cast<double>(all.size());
+  add_drawn_findings(study, net, rows, {.generation = wanted_p / count, .recognition = wanted_q / count}, likelihood,
+                     options);
   return study;
 }
 
