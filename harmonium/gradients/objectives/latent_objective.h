@@ -11,12 +11,12 @@
 //   iwae:K        ∇L_K, unbiased: score function with a running mean of log p̂ as baseline. High variance
 //   vimco:K       ∇L_K, unbiased: for draw k log p̂ less what it would be with w^k replaced by the geometric mean of the
 //                 others (Mnih & Rezende 2016)
-//   rws:K         θ: Σ ⟂w̃ ∇log p(x, h), which is ∇_θ L_K in the mean. φ: the mean of wake, Σ ⟂w̃ ∇log q(h | x), biased
-//   by
-//                 O(1/K) for −∇KL(p(h | x) ‖ q), and sleep, ∇log q(h | x) at (x, h) ~ p (Bornschein & Bengio 2015)
-//   bihm:K        θ: ∇B_K, unbiased, B_K = 2 E log (1/K) Σ √w^k ≤ log p̃(x), p̃ = (Σ_h √(p(x, h) q(h | x)))². φ:
-//   consistent
-//                 for ∇log p̃, nothing in the mean at K = 1 (Bornschein, Shabanian, Fischer & Bengio 2016)
+//   rws:K         θ: Σ ⟂w̃ ∇log p(x, h), which is ∇_θ L_K in the mean. φ: the mean of wake, Σ ⟂w̃ ∇log q(h | x),
+//                 biased by O(1/K) for −∇KL(p(h | x) ‖ q), and sleep, ∇log q(h | x) at (x, h) ~ p (Bornschein &
+//                 Bengio 2015)
+//   bihm:K        θ: ∇B_K, unbiased, B_K = 2 E log (1/K) Σ √w^k ≤ log p̃(x) (likelihood/bidirectional.h). φ: Σ ⟂ω
+//                 ∇log q(h | x) − (1/K) Σ ∇log q(h | x), ω = √w/Σ√w, consistent for ∇log p̃, and nothing in the mean
+//                 at K = 1 (Bornschein, Shabanian, Fischer & Bengio 2016)
 //   straight_through  ∇L_1 with draws whose derivative is that of their means: biased (SigmoidBeliefNet::relax)
 //   concrete:K    ∇L_K of the net with relaxed bits, unbiased for that and biased for the net itself; what is shown is
 //                 the relaxed bound, too
