@@ -6,6 +6,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/named_table.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/kernels/pose.h"
@@ -205,13 +206,13 @@ namespace {
 CapsuleShape shape_in_file(const nlohmann::json& text, const std::string& where) {
   try {
     CapsuleShape shape{
-        .canvas = {text.at("rows"), text.at("columns")},
-        .composites = text.at("composites"),
-        .parts = text.at("parts"),
-        .template_size = text.at("template"),
-        .channels = text.at("channels"),
-        .distortions = text.at("distortions"),
-        .hidden = text.at("hidden").get<std::vector<std::int64_t>>(),
+        .canvas = {whole_number(text.at("rows")), whole_number(text.at("columns"))},
+        .composites = whole_number(text.at("composites")),
+        .parts = whole_number(text.at("parts")),
+        .template_size = whole_number(text.at("template")),
+        .channels = whole_number(text.at("channels")),
+        .distortions = whole_number(text.at("distortions")),
+        .hidden = whole_numbers(text.at("hidden")),
         .output = {.model = parse_output_model(text.at("output_model")), .sharpness = text.at("sharpness")},
         .negative_ink = text.at("negative_ink")};
     require_capsules(shape);

@@ -7,6 +7,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/em_options.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
@@ -219,8 +220,8 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "factor_analyzers", where, [&](const nlohmann::json& shape) {
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
-    const std::int64_t inputs = shape.at("inputs"), varying = shape.at("varying"), M = shape.at("components"),
-                       q = shape.at("factors");
+    const std::int64_t inputs = whole_number(shape.at("inputs")), varying = whole_number(shape.at("varying")),
+                       M = whole_number(shape.at("components")), q = whole_number(shape.at("factors"));
     const double floor = shape.at("noise");
     require(inputs >= 1 && varying >= 1 && varying <= inputs && M >= 1 && q >= 0 && q < most_units &&
                 inputs <= most_units && M <= most_units && floor > 0,

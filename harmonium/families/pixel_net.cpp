@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
@@ -165,12 +166,12 @@ double numbers_of(const PixelNetStructure& shape) {
 
 std::unique_ptr<Model> read(const ModelHeader& header, const TensorFile& file, const std::string& where) {
   return read_structure(header, "pixel_net", where, [&](const nlohmann::json& shape) {
-    const PixelNetStructure structure{.height = shape.at("height"),
-                                      .width = shape.at("width"),
-                                      .channels = shape.at("channels"),
-                                      .blocks = shape.at("blocks"),
-                                      .attention = shape.at("attention"),
-                                      .kernel = shape.at("kernel")};
+    const PixelNetStructure structure{.height = whole_number(shape.at("height")),
+                                      .width = whole_number(shape.at("width")),
+                                      .channels = whole_number(shape.at("channels")),
+                                      .blocks = whole_number(shape.at("blocks")),
+                                      .attention = whole_number(shape.at("attention")),
+                                      .kernel = whole_number(shape.at("kernel"))};
     constexpr std::int64_t most_pixels = 1 << 20;  // a damaged number must not ask for memory
     const auto within = [](std::int64_t value, std::int64_t least, std::int64_t most) {
       return least <= value && value <= most;
