@@ -231,16 +231,31 @@ int sample_generator(const SampleOptions& options, const Model& model) {
             model.title());
   };
   refuse("--sampler", options.plan.sampler.name != "gibbs");
-  refuse("--start", options.plan.start != "biases");
-  refuse("--per-chain", options.plan.per_chain > 1);
+  const DrawPlan& plan = options.plan;
+  if (generator.walks()) {
+    require(plan.start == "biases" || plan.start == "noise", "--start {}: chains of a {} start at biases or noise",
+            plan.start, model.title());
+    require(plan.per_chain >= 0 && plan.every >= 1, "--per-chain {} --every {}: both must be at least 1",
+            plan.per_chain, plan.every);
+  } else {
+    refuse("--start", plan.start != "biases");
+    refuse("--per-chain", plan.per_chain > 1);
+  }
   refuse("--diagnose", options.diagnose);
   refuse("--data", !options.data.empty());
   const std::string out = options.out.empty() ? "samples.png" : options.out;
   require_name(out);
-  Generator::Request request{.count = options.asked.value_or(100),
-                             .sweeps = options.plan.sweeps,
-                             .means = options.plan.means,
-                             .seed = options.plan.seed};
+  constexpr std::int64_t usual_chains = 10;
+  const std::int64_t per_chain = std::max<std::int64_t>(plan.per_chain, 1);
+  Generator::Request request{.count = options.asked.value_or(per_chain > 1 ? usual_chains * per_chain : 100),
+                             .sweeps = plan.sweeps,
+                             .per_chain = per_chain,
+                             .every = plan.every,
+                             .from_noise = plan.start == "noise",
+                             .means = plan.means,
+                             .seed = plan.seed};
+  require(request.count % per_chain == 0, "-n {} cannot be shared out by --per-chain {}; {} can", request.count,
+          per_chain, (request.count / per_chain + 1) * per_chain);
   require(request.count >= 1 && (request.sweeps >= 1 || !generator.markov()),
           "-n {} --sweeps {}: both must be at least 1", request.count, request.sweeps);
   request.known = held_values(options.clamp, model, request.count);
@@ -259,6 +274,7 @@ int sample_generator(const SampleOptions& options, const Model& model) {
   } else {
     TileOptions tiles;
     std::tie(tiles.black, tiles.white) = model.shown_range();
+    if (per_chain > 1) tiles.columns = per_chain;  // a chain per row
     write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))), tiles));
   }
   if (options.common.json)
@@ -374,6 +390,7 @@ void add_sample(CLI::App& app) {
                   "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
                   "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
                   "  harmonium sample runs/mnist --sampler pt --device cuda\n"
+                  "  harmonium sample runs/dbn --start noise --sweeps 20 --per-chain 20 --every 20 --means\n"
                   "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n",
                   options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();

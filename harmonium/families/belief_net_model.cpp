@@ -157,9 +157,17 @@ double BeliefNetModel::products(const EstimationOptions& options, bool with_data
 at::Tensor BeliefNetModel::draw(const Request& request) const {
   require(request.count >= 1 && request.sweeps >= 1, "{} samples after {} sweeps: both must be at least 1",
           request.count, request.sweeps);
-  const BeliefNetSamples drawn = request.labels.defined()
-                                     ? sample_belief_net(net_, Key(request.seed), request.labels, request.sweeps)
-                                     : sample_belief_net(net_, Key(request.seed), request.count, request.sweeps);
+  require(request.per_chain >= 1 && request.count % request.per_chain == 0,
+          "{} samples cannot be shared out among chains that give {} each", request.count, request.per_chain);
+  const std::int64_t chains = request.count / request.per_chain;
+  const BeliefNetSamples drawn =
+      sample_belief_net(net_, Key(request.seed),
+                        {.chains = chains,
+                         .looks = request.per_chain,
+                         .sweeps = request.sweeps,
+                         .every = request.every,
+                         .from_noise = request.from_noise,
+                         .labels = request.labels.defined() ? request.labels.narrow(0, 0, chains) : at::Tensor()});
   return request.means ? drawn.means : drawn.visible;
 }
 

@@ -45,6 +45,7 @@ class BeliefNetModel final : public Model, private Density, private Generator, p
   // Generator
   [[nodiscard]] at::Tensor draw(const Request& request) const override;
   [[nodiscard]] std::string method() const override { return "gibbs in the top machine, then down"; }
+  [[nodiscard]] bool walks() const override { return true; }
   [[nodiscard]] double products(std::int64_t count) const override;
   // Classifier, and classes that a generator can hold.
   [[nodiscard]] std::int64_t classes() const override;

@@ -50,9 +50,12 @@ class Generator {
   struct Request {
     std::int64_t count = 100;
     std::int64_t sweeps = 1000;  // of chains, before a state is taken
-    bool means = false;          // means of the visible units in place of draws
-    at::Tensor labels = {};      // the class held in each row (int64); undefined: none is held
-    at::Tensor known = {};       // values held in each row, rows × visible units, NaN where free; undefined: none
+    // Of generators that walks(): states taken of each chain, which are rows one after the other, and sweeps between.
+    std::int64_t per_chain = 1, every = 1;
+    bool from_noise = false;  // chains begin as fair coins, not as the biases say
+    bool means = false;       // means of the visible units in place of draws
+    at::Tensor labels = {};   // the class held in each row (int64); undefined: none is held
+    at::Tensor known = {};    // values held in each row, rows × visible units, NaN where free; undefined: none
     std::uint64_t seed = 0;
     Progress progress = [](std::int64_t, std::int64_t) {};
   };
@@ -62,6 +65,8 @@ class Generator {
   [[nodiscard]] virtual std::string method() const = 0;
   // Whether draws come from chains, so that `sweeps` matters.
   [[nodiscard]] virtual bool markov() const { return true; }
+  // Whether several states can be taken of a chain.
+  [[nodiscard]] virtual bool walks() const { return false; }
   // Whether visible values can be held.
   [[nodiscard]] virtual bool completes() const { return false; }
   // Classes that can be held; 0 where there are none.

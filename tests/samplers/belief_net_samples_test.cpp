@@ -41,6 +41,40 @@ TEST(BeliefNetSamples, OfAClassHaveTheProbabilitiesGivenThatClass) {
       support::message_of([&] { (void)sample_belief_net(support::small_belief_net(), Key(2), 10, 1, 0); }), {"label"});
 }
 
+// Row `look` of every chain.
+at::Tensor look_of(const at::Tensor& rows, std::int64_t looks, std::int64_t look) {
+  return rows.view({-1, looks, rows.size(1)}).select(1, look).contiguous();
+}
+
+// States 60 sweeps apart of chains that begin as coins: each look has the frequencies of the net by itself (chi-square,
+// false-alarm rate 1e-6 each), and the first has the draws of a single look.
+TEST(BeliefNetSamples, AreTakenOfAChainAgainAndAgain) {
+  const MachineStack stack = support::small_belief_net();
+  const BeliefNetSamples walk =
+      sample_belief_net(stack, Key(7), {.chains = 20'000, .looks = 3, .sweeps = 60, .every = 60, .from_noise = true});
+  ASSERT_EQ(walk.visible.size(0), 60'000);
+  for (std::int64_t look = 0; look < 3; ++look)
+    support::expect_frequencies(counts_of(look_of(walk.visible, 3, look)), support::belief_net_probabilities(stack));
+  const BeliefNetSamples once = sample_belief_net(stack, Key(8), 50, 4);
+  const BeliefNetSamples more = sample_belief_net(stack, Key(8), {.chains = 50, .looks = 3, .sweeps = 4, .every = 1});
+  EXPECT_TRUE(at::equal(once.visible, look_of(more.visible, 3, 0)));
+}
+
+// Weights so strong that a chain settles with all units on or all off and never leaves: every look at it shows the
+// same, and chains differ (all 200 alike: one seed in 2^190).
+TEST(BeliefNetSamples, OfOneChainStayWhereTheChainStays) {
+  BoltzmannMachine machine = make_rbm("bernoulli:2", "bernoulli:2", at::kDouble);
+  machine.parameters()["visible_hidden.weights"].fill_(60);
+  machine.parameters()["visible.bias"].fill_(-60);
+  machine.parameters()["hidden.bias"].fill_(-60);
+  const at::Tensor seen = sample_belief_net(MachineStack{machine}, Key(9),
+                                            {.chains = 200, .looks = 3, .sweeps = 200, .every = 20, .from_noise = true})
+                              .visible;
+  EXPECT_TRUE(at::equal(look_of(seen, 3, 0), look_of(seen, 3, 1)));
+  EXPECT_TRUE(at::equal(look_of(seen, 3, 0), look_of(seen, 3, 2)));
+  EXPECT_GT(seen.std().item<double>(), 0.1);
+}
+
 TEST(BeliefNetSamples, DoNotDependOnTheWayUp) {
   EXPECT_TRUE(at::equal(sample_belief_net(support::small_untied_net(), Key(1), 100, 5).visible,
                         sample_belief_net(support::small_belief_net(), Key(1), 100, 5).visible));
