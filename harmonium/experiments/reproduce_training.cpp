@@ -26,6 +26,7 @@ struct Stage {
   std::string name;
   fs::path folder;
   RunConfig config;  // resolved, but for one that begins with the model of a run above
+  bool judged = true;
   bool begins_above = false;
   bool trained = false;
   std::int64_t updates = 0;  // by the metrics
@@ -41,12 +42,13 @@ void check_stage(Stage& stage) {
 }
 
 Stage prepare_stage(const PlannedRun& run, const std::vector<std::string>& above, const fs::path& out) {
-  Stage stage{.name = run.name, .folder = out / run.name, .config = run.config};
+  Stage stage{.name = run.name, .folder = out / run.name, .config = run.config, .judged = run.judged};
   stage.begins_above = begin_with_run_above(stage.config, above, out);
   if (stage.begins_above)
     stage.models = 1;  // at least
   else
     check_stage(stage);
+  if (!stage.judged) stage.models = 0;
   for (const MetricsRow& row : MetricsLog(RunFolder(stage.folder).metrics()).read()) {
     stage.updates = row.update;
     stage.seconds = row.seconds;
@@ -86,8 +88,9 @@ void print_plan(const ExperimentFile& file, const TrainingExperiment& experiment
                 const ReproduceOptions& options) {
   fmt::print(stderr, "{}{}\n{}\n", file.title, options.quick ? " (quick)" : "", file.question);
   for (const Stage& stage : stages)
-    fmt::print(stderr, "  {:<16} {} updates of {} on {}, judged {} times{}\n", stage.name, stage.config.updates,
-               stage.config.optimizer, stage.config.data, stage.models,
+    fmt::print(stderr, "  {:<16} {} updates of {} on {}, {}{}\n", stage.name, stage.config.updates,
+               stage.config.optimizer, stage.config.data,
+               stage.judged ? fmt::format("judged {} times", stage.models) : "for others to begin with",
                stage.trained       ? "; trained"
                : stage.updates > 0 ? fmt::format("; continues at update {} or a little before", stage.updates)
                                    : "");
@@ -122,7 +125,7 @@ bool run_stages(std::vector<Stage>& stages, const TrainingExperiment& experiment
     const auto start = std::chrono::steady_clock::now();
     JudgedRun judged;
     try {
-      judged = judge_run(stage.folder, experiment.judging_data(), experiment.judge_options(), common);
+      if (stage.judged) judged = judge_run(stage.folder, experiment.judging_data(), experiment.judge_options(), common);
     } catch (const Interrupted&) {
       return false;
     }
@@ -173,10 +176,11 @@ std::optional<std::vector<ComparedRun>> train_and_judge(const ExperimentFile& fi
   std::vector<ComparedRun> runs = read_compared_runs(folders);
   // Only what this experiment asked, whatever else a person has judged these runs by.
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    runs[i].evaluations = answers[i];
+    runs[i].evaluations = answers[i];  // none of a run that is not judged
     std::ranges::stable_sort(runs[i].evaluations, {},
                              [&](const Evaluation& each) { return each.data != experiment.test; });
   }
+  std::erase_if(runs, [](const ComparedRun& run) { return run.evaluations.empty(); });
   return runs;
 }
 

@@ -117,7 +117,14 @@ TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool qu
       quick_config.erase(key.str());
   }
   for (const toml::table* table : tables_of(file, "run")) {
-    PlannedRun run = planned_run(file, *table, config);
+    toml::table options = *table;
+    bool judged = true;
+    if (const toml::node* given = options.get("judged")) {
+      assign_toml(judged, *given, place_in(file.source, "judged", *given));
+      options.erase("judged");
+    }
+    PlannedRun run = planned_run(file, options, config);
+    run.judged = judged;
     RunConfig short_config = run.config;
     assign_config(short_config, quick_config, file.source,
                   TableOf::several_runs);  // wrong keys show without --quick too
@@ -128,6 +135,7 @@ TrainingExperiment parse_training_experiment(const ExperimentFile& file, bool qu
     experiment.runs.push_back(std::move(run));
   }
   require(!experiment.runs.empty(), "{}: there is no [[run]]", file.source);
+  require(std::ranges::any_of(experiment.runs, &PlannedRun::judged), "{}: no run is judged", file.source);
   require(!experiment.test.empty(), "{}: `test = \"…\"` must name the data to judge by", file.source);
   for (const toml::table* table : tables_of(file, "expected"))
     experiment.expected.push_back(expectation(file, *table, experiment));

@@ -5,6 +5,7 @@
 //   minutes = 20                 machine = "two cores"     (about how long it all takes, and where)
 //   [config]     any option of a run         [[run]]  name, and options that override [config]
 //                start = "NAME" of a run above: the run begins with that run's model
+//                judged = false: the run is trained for others to begin with, and not judged
 //   [[expected]] run, updates (0: the model that is kept), value, tolerance, source, data (else: test)
 //   [quick]      any of the above numbers and any option of a run, for --quick; it has the last word
 #pragma once
@@ -21,6 +22,7 @@ namespace harmonium {
 struct PlannedRun {
   std::string name;
   RunConfig config;
+  bool judged = true;
 };
 
 struct TrainingExperiment {

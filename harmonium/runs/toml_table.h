@@ -38,6 +38,10 @@ void assign_toml(T& field, const toml::node& node, const std::string& where) {
     const auto text = node.value_exact<std::string>();
     require(text.has_value(), "{}: a text is needed", where);
     field = *text;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    const auto truth = node.value_exact<bool>();
+    require(truth.has_value(), "{}: true or false is needed", where);
+    field = *truth;
   } else if constexpr (std::is_floating_point_v<T>) {
     const auto number = node.value<double>();
     require(number.has_value() && !node.is_boolean(), "{}: a number is needed", where);

@@ -81,6 +81,19 @@ class Reproduce : public Tool {
   }
 };
 
+TEST_F(Reproduce, DoesNotJudgeRunsThatOthersOnlyBeginWith) {
+  replace("name = \"sgd\"", "name = \"sgd\"\njudged = false");
+  const Outcome outcome = succeed({"reproduce", "tiny.toml", "--out", "out"});
+  EXPECT_NE(outcome.err.find("for others to begin with"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(folder / "out" / "sgd" / "model.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out" / "sgd" / "evaluations.jsonl"));
+  const ordered_json measured = results("out")["measured"];
+  EXPECT_EQ(measured.size(), 4U) << "one run, two snapshots, two sets";
+  for (const ordered_json& row : measured) EXPECT_EQ(row["run"], "centered");
+  replace("name = \"sgd\"", "name = \"sgd\"\njudged = 3");
+  refuses({"reproduce", "tiny.toml", "--out", "other"}, {"judged", "tiny.toml"});
+}
+
 TEST_F(Reproduce, ListsTheExperimentsItHasInside) {
   const ordered_json all = json({"reproduce"})["experiments"];
   std::set<std::string> names;
