@@ -33,6 +33,13 @@ const std::vector<MonitorCurve>& monitor_curves() {
        "training rows themselves."},
       {"reconstruction_error", "Reconstruction error", "squared error per row",
        "After one pass up and down by conditional means. It measures the chain's memory as much as the model."},
+      {"pixel_error", "Squared error of a pixel", "squared error",
+       "Of the watched rows under the averaged parameters, without noise or dropout. The best model is kept by it."},
+      {"manager_entropy", "Entropy of the choice of composites", "nats",
+       "Mean over watched rows. It is log(number of composites) where all are mixed alike, and 0 where each row is "
+       "drawn by one."},
+      {"smallest_share", "Least used composite", "share of rows",
+       "Share of the watched rows that the least used composite draws. At 0 a composite is out of use."},
       {"awake_units", "Awake units of upper layers", "share of units",
        "Share of the hidden units without a neighbour among the data whose means vary between the watched rows (by a "
        "standard deviation of 0.05 or more). The others are the same for every row, so the model could do without them."},
