@@ -69,6 +69,16 @@ TEST(FactorAnalyzers, HaveTheDensityOfTheirWholeCovariance) {
   }
 }
 
+// As a damaged file may have them: an error with a sentence, not LibTorch's.
+TEST(FactorAnalyzers, RefuseLoadingsThatCannotBeComputedWith) {
+  FactorAnalyzers::Components huge = random_components(2, 4, 2, 5);
+  huge.loadings.mul_(1e200);
+  const std::string message = support::message_of([&] {
+    (void)with_components(huge).responsibilities(at::zeros({1, 4}, at::kDouble));
+  });
+  support::expect_mentions(message, {"component 0", "loadings", "too large"});
+}
+
 TEST(FactorAnalyzers, HaveADensityInThePlaneThatIntegratesToOne) {
   const FactorAnalyzers mixture = with_components(random_components(2, 2, 1, 8));
   constexpr std::int64_t points = 400;

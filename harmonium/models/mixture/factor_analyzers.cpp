@@ -27,9 +27,13 @@ struct Analyzer {
   Analyzer(const FactorAnalyzers::Components& all, std::int64_t m)
       : mean(all.means[m]), loadings(all.loadings[m]), precision(all.noise[m].reciprocal()) {
     const std::int64_t q = loadings.size(1);
-    const at::Tensor scaled = loadings * precision.unsqueeze(1),
-                     W = at::eye(q, loadings.options()) + loadings.t().mm(scaled), L = at::linalg_cholesky(W),
-                     identity = at::eye(q, loadings.options());
+    const at::Tensor scaled = loadings * precision.unsqueeze(1), identity = at::eye(q, loadings.options()),
+                     W = identity + loadings.t().mm(scaled);
+    // W is at least the identity, unless a damaged file has made loadings so large that rounding, or infinity, is all
+    // that is left of it.
+    const auto [L, failed] = at::linalg_cholesky_ex(W);
+    require(failed.item<std::int64_t>() == 0 && L.isfinite().all().item<bool>(),
+            "component {}: its loadings are too large beside its noise to compute with", m);
     spread = at::cholesky_inverse(L);
     weights = scaled.mm(spread);
     whitened = scaled.mm(at::linalg_solve_triangular(L, identity, /*upper=*/false).t());
