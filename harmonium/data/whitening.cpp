@@ -35,7 +35,9 @@ at::Tensor Whitening::apply(const at::Tensor& rows) const {
 }
 
 at::Tensor Whitening::undo(const at::Tensor& values) const {
-  return at::linalg_solve(matrix, values.to(at::kDouble).t()).t() / spread + mean;  // the matrix is symmetric
+  const auto [solved, failed] = at::linalg_solve_ex(matrix, values.to(at::kDouble).t());  // the matrix is symmetric
+  require(failed.item<std::int64_t>() == 0, "the whitening of this model cannot be undone: its matrix is singular");
+  return solved.t() / spread + mean;
 }
 
 double Whitening::log_determinant() const {

@@ -9,6 +9,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/models/checked_cholesky.h"
 
 namespace harmonium {
 
@@ -64,7 +65,8 @@ at::Tensor GaussianStates::factors(const at::Tensor& covariance_states) const {
   const at::Tensor& C = theta_["filters.weights"];
   const at::Tensor weights =
       theta_.contains("pooling.weights") ? covariance_states.matmul(theta_["pooling.weights"].t()) : covariance_states;
-  return at::linalg_cholesky(at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t()));
+  return checked_cholesky(at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t()),
+                          "precisions of the hidden states");
 }
 
 double GaussianStates::log_z() const { return at::logsumexp(log_weights_.view({-1}), 0).item<double>(); }

@@ -9,6 +9,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/models/checked_cholesky.h"
 
 namespace harmonium {
 
@@ -29,11 +30,7 @@ struct Analyzer {
     const std::int64_t q = loadings.size(1);
     const at::Tensor scaled = loadings * precision.unsqueeze(1), identity = at::eye(q, loadings.options()),
                      W = identity + loadings.t().mm(scaled);
-    // W is at least the identity, unless a damaged file has made loadings so large that rounding, or infinity, is all
-    // that is left of it.
-    const auto [L, failed] = at::linalg_cholesky_ex(W);
-    require(failed.item<std::int64_t>() == 0 && L.isfinite().all().item<bool>(),
-            "component {}: its loadings are too large beside its noise to compute with", m);
+    const at::Tensor L = checked_cholesky(W, "covariances of factor analysers");
     spread = at::cholesky_inverse(L);
     weights = scaled.mm(spread);
     whitened = scaled.mm(at::linalg_solve_triangular(L, identity, /*upper=*/false).t());
@@ -117,7 +114,7 @@ FactorAnalyzers::Components FactorAnalyzers::components() const {
   const auto wide = [&](const char* name) { return parameters_[name].to(at::kDouble); };
   const at::Tensor s = wide("share").clamp_min(no_rows), E = wide("codes"), F = wide("products"), G = wide("squares");
   const at::Tensor eye = at::eye(factors_ + 1, E.options());
-  const at::Tensor L = at::linalg_cholesky(E + no_rows * eye);
+  const at::Tensor L = checked_cholesky(E + no_rows * eye, "moments of factors");
   const at::Tensor fitted = at::cholesky_solve(F.transpose(1, 2), L).transpose(1, 2);  // [Λ μ], M × N × (q + 1)
   const at::Tensor noise = (G - (fitted * F).sum(2)) / s.unsqueeze(1);
   return {.shares = s / s.sum(),
