@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harmonium/core/format.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/likelihood/bidirectional.h"
 #include "harmonium/likelihood/importance_bound.h"
@@ -90,9 +91,10 @@ std::vector<Evaluation> judge_bidirectional(const LatentModel& model, const Mome
       return JudgedRows{.mean = whole, .each = found.log_p - log_z2.value};
     });
     answer.verdict = format(
-        "Of the machine that joins both nets, p* = p̃/Z². log p̃ is at least {:.2f} nats and bounds log p of the net; "
-        "log Z² is {:.2f} [{:.2f}, {:.2f}], from {}",
-        bound.value, log_z2.value, log_z2.low, log_z2.high, log_z2.method);
+        "this is log p* of the machine that joins both nets, p* = p̃/Z². log p̃ is {} nats, a lower bound on log p of the "
+        "net; log Z² is {} [{}, {}], from {}",
+        fixed_number(bound.value, 2), fixed_number(log_z2.value, 2), fixed_number(log_z2.low, 2),
+        fixed_number(log_z2.high, 2), log_z2.method);
     answers.push_back(std::move(answer));
   }
   return answers;
