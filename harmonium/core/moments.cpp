@@ -1,5 +1,8 @@
 #include "harmonium/core/moments.h"
 
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,6 +32,33 @@ void zip(const std::vector<Moments::Entry>& a, const std::vector<Moments::Entry>
     require(a[i].second.sizes() == b[i].second.sizes(), "moments of different shapes do not combine: '{}'", a[i].first);
     f(a[i].second, b[i].second);
   }
+}
+
+// Tensors that are worked on in pairs. On a device every operation is a launch, and a net may have a hundred small
+// tensors: there, all pairs at once.
+struct Pairs {
+  std::vector<at::Tensor> a, b;
+  [[nodiscard]] bool on_device() const { return !a.empty() && a.front().is_cuda(); }
+
+  void add_(double scale) const {
+    if (on_device()) return at::_foreach_add_(a, b, scale);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i].add_(b[i], scale);
+  }
+  void lerp_(double weight) const {
+#if TORCH_VERSION_MAJOR >= 2
+    if (on_device()) return at::_foreach_lerp_(a, b, weight);
+#endif
+    for (std::size_t i = 0; i < a.size(); ++i) a[i].lerp_(b[i], weight);
+  }
+};
+
+Pairs pairs_of(const std::vector<Moments::Entry>& a, const std::vector<Moments::Entry>& b) {
+  Pairs found;
+  zip(a, b, [&](const at::Tensor& x, const at::Tensor& y) {
+    found.a.push_back(x);
+    found.b.push_back(y);
+  });
+  return found;
 }
 
 }  // namespace
@@ -73,17 +103,22 @@ Moments Moments::zeros_like() const {
 }
 
 Moments& Moments::add_(const Moments& other, double scale) {
-  zip(entries_, other.entries_, [scale](at::Tensor a, const at::Tensor& b) { a.add_(b, scale); });
+  pairs_of(entries_, other.entries_).add_(scale);
   return *this;
 }
 
 Moments& Moments::add_some_(const Moments& other, double scale) {
-  for (const auto& [name, value] : other.entries_) (*this)[name].add_(value, scale);
+  Pairs some;
+  for (const auto& [name, value] : other.entries_) {
+    some.a.push_back((*this)[name]);
+    some.b.push_back(value);
+  }
+  some.add_(scale);
   return *this;
 }
 
 Moments& Moments::lerp_(const Moments& other, double weight) {
-  zip(entries_, other.entries_, [weight](at::Tensor a, const at::Tensor& b) { a.lerp_(b, weight); });
+  pairs_of(entries_, other.entries_).lerp_(weight);
   return *this;
 }
 

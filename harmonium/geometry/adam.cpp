@@ -20,10 +20,12 @@ Direction Adam::direction(const Moments& gradient, std::int64_t update) {
                             .second_scale = 1 / std::sqrt(1 - std::pow(second_decay, t)),
                             .floor = floor_of_sizes};
   Moments found;
+  std::vector<AdamTensors> parameters;
   for (const auto& [name, g] : gradient.entries()) {
-    adam_direction(g, first_[name], second_[name], direction_[name], factors);
+    parameters.push_back({g, first_[name], second_[name], direction_[name]});
     found.insert(name, direction_[name]);
   }
+  adam_directions(parameters, factors);
   return without_split(groups_, found);
 }
 

@@ -9,6 +9,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/clones.h"
+#include "harmonium/kernels/cuda/glue.h"
 
 namespace harmonium {
 
@@ -38,33 +39,33 @@ HARMONIUM_CLONES void adam_loop(const double* g, double* m, double* v, double* d
   direction_of(g, m, v, direction, n, factors);
 }
 
-void by_tensor_operations(const at::Tensor& g, at::Tensor& m, at::Tensor& v, at::Tensor& direction,
-                          const AdamFactors& factors) {
-  m.mul_(factors.first_decay).add_(g, 1 - factors.first_decay);
-  v.mul_(factors.second_decay).addcmul_(g, g, 1 - factors.second_decay);
-  at::sqrt_out(direction, v).mul_(factors.second_scale).add_(factors.floor);
-  at::div_out(direction, m, direction).mul_(factors.first_scale);
-}
-
-}  // namespace
-
-void adam_direction(const at::Tensor& g, at::Tensor& m, at::Tensor& v, at::Tensor& direction,
-                    const AdamFactors& factors) {
-  for (const at::Tensor* other : {&m, &v, &direction})
-    require(other->sizes() == g.sizes() && other->scalar_type() == g.scalar_type() && other->is_contiguous(),
-            "adam_direction: gradient, averages and direction must be of one shape and type, and lie in one piece");
-  if (!g.is_cpu()) return by_tensor_operations(g, m, v, direction, factors);
+void on_cpu(const AdamTensors& tensors, const AdamFactors& factors) {
   constexpr std::int64_t block = 64, grain = 16384;  // elements: a multiple of every vector width; worth a thread
-  const at::Tensor gradient = g.contiguous();
+  const at::Tensor gradient = tensors.gradient.contiguous();
   const std::int64_t n = gradient.numel();
-  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "adam_direction", [&] {
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "adam_directions", [&] {
     const auto* from = gradient.data_ptr<scalar_t>();
-    auto *first = m.data_ptr<scalar_t>(), *second = v.data_ptr<scalar_t>(), *to = direction.data_ptr<scalar_t>();
+    auto *first = tensors.first.data_ptr<scalar_t>(), *second = tensors.second.data_ptr<scalar_t>(),
+         *to = tensors.direction.data_ptr<scalar_t>();
     at::parallel_for(0, (n + block - 1) / block, grain / block, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t start = begin * block, count = std::min(end * block, n) - start;
       adam_loop(from + start, first + start, second + start, to + start, count, factors);
     });
   });
+}
+
+}  // namespace
+
+void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFactors& factors) {
+  if (parameters.empty()) return;
+  const at::Tensor& one = parameters.front().gradient;
+  for (const AdamTensors& each : parameters)
+    for (const at::Tensor* other : {&each.first, &each.second, &each.direction})
+      require(other->sizes() == each.gradient.sizes() && other->scalar_type() == one.scalar_type() &&
+                  other->device() == one.device() && other->is_contiguous(),
+              "adam_directions: gradient, averages and direction must be of one shape and type, and lie in one piece");
+  if (!one.is_cpu()) return cuda::adam_directions(parameters, factors);
+  for (const AdamTensors& each : parameters) on_cpu(each, factors);
 }
 
 }  // namespace harmonium

@@ -1,7 +1,10 @@
-// The arithmetic of Adam (geometry/adam.h) for one tensor, in one pass over it on a CPU.
+// The arithmetic of Adam (geometry/adam.h): one pass over every tensor on a CPU, one kernel for all of them on a
+// device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+
+#include <vector>
 
 namespace harmonium {
 
@@ -11,10 +14,14 @@ struct AdamFactors {
   double floor;                      // added to sizes
 };
 
-// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², direction ← first_scale · m / (second_scale · √v + floor). All of one shape
-// and type (float32 or float64), on one device; m, v and direction lie in one piece. Results do not depend on the
-// number of threads.
-void adam_direction(const at::Tensor& g, at::Tensor& m, at::Tensor& v, at::Tensor& direction,
-                    const AdamFactors& factors);
+// Of one parameter. All of one shape and type (float32 or float64), on one device; all but the gradient lie in one
+// piece.
+struct AdamTensors {
+  at::Tensor gradient, first, second, direction;
+};
+
+// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², direction ← first_scale · m / (second_scale · √v + floor) for every
+// parameter. Results do not depend on the number of threads.
+void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFactors& factors);
 
 }  // namespace harmonium

@@ -1,6 +1,7 @@
 // The kernels of kernels/cuda beside those of the CPU. Uniforms are integers times a power of two, so they are equal to
 // the bit. e^x rounds its last bit as the processor's multiply-adds do: given equal fields a draw may differ where u
 // falls between two roundings of σ(x), once in millions for float32.
+#include "harmonium/geometry/adam.h"
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/logistic.h"
 #include "harmonium/kernels/random.h"
@@ -90,6 +91,40 @@ TEST_F(DeviceKernels, EmptyTensorsAreNoMistake) {
 TEST_F(DeviceKernels, MatrixProductsAreExactToFloat32) {
   const at::Tensor a = normal(Key(19), {500, 784}), b = normal(Key(20), {784, 300});
   EXPECT_LT(largest_difference(a.to(cuda_).mm(b.to(cuda_)), a.to(at::kDouble).mm(b.to(at::kDouble))), 2e-4);
+}
+
+// More tensors than one launch takes, of lengths around a block's, some laid out the other way round.
+TEST_F(DeviceKernels, AdamWorksOnManyTensorsAsOnTheCpu) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    Moments shape;
+    std::vector<ParameterGroup> groups = {{.names = {}, .kind = ParameterKind::weights}};
+    for (std::int64_t i = 0; i < 101; ++i) {
+      const std::string name = format("x{}", i);
+      shape.insert(name, at::zeros({i % 3 + 1, i == 40 ? 40'000 : 1 + 97 * i}, type));
+      groups.front().names.push_back(name);
+    }
+    const at::TensorOptions device = at::TensorOptions().device(cuda_);
+    Adam here(groups, shape), there(groups, shape.to(device));
+    for (std::int64_t update = 0; update < 3; ++update) {
+      const Key key = Key(20).fold_in(static_cast<std::uint64_t>(update));
+      Moments gradient;
+      for (std::uint64_t i = 0; const auto& [name, value] : shape.entries())
+        gradient.insert(name, normal(key.fold_in(i++), {value.size(1), value.size(0)}, type).t());
+      expect_near(there.direction(gradient.to(device), update).pairwise, here.direction(gradient, update).pairwise,
+                  type == at::kFloat ? 1e-5 : 1e-12);
+    }
+  }
+}
+
+TEST_F(DeviceKernels, MomentsCombineAsOnTheCpu) {
+  const Moments a{{"x", normal(Key(21), {33, 7})}, {"y", normal(Key(22), {5})}},
+      b{{"x", normal(Key(23), {7, 33}).t()}, {"y", normal(Key(24), {5})}};
+  const at::TensorOptions device = at::TensorOptions().device(cuda_);
+  const Moments c = b.to(device);
+  expect_near(a.to(device).clone().add_(c, 0.3), a.clone().add_(b, 0.3), 1e-6);
+  expect_near(a.to(device).clone().lerp_(c, 0.2), a.clone().lerp_(b, 0.2), 1e-6);
+  expect_near(a.to(device).clone().add_some_(Moments{{"y", c["y"]}}, -2),
+              a.clone().add_some_(Moments{{"y", b["y"]}}, -2), 1e-6);
 }
 
 }  // namespace

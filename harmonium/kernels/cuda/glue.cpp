@@ -8,6 +8,7 @@
 #include <torch/version.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/cuda/adam.h"
 #include "harmonium/kernels/cuda/pair_regression.h"
 #include "harmonium/kernels/cuda/unit_statistics.h"
 
@@ -141,6 +142,35 @@ at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const Scal
                                      log_weights.data_ptr<double>(), out.data_ptr<scalar_t>(), stream_of(out));
   });
   return out;
+}
+
+void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFactors& factors) {
+  const at::Tensor& one = parameters.front().gradient;
+  const c10::DeviceGuard guard(one.device());
+  AT_DISPATCH_FLOATING_TYPES(one.scalar_type(), "adam_directions", [&] {
+    const AdamNumbers<scalar_t> numbers{.first_decay = static_cast<scalar_t>(factors.first_decay),
+                                        .second_decay = static_cast<scalar_t>(factors.second_decay),
+                                        .new_first = static_cast<scalar_t>(1 - factors.first_decay),
+                                        .new_second = static_cast<scalar_t>(1 - factors.second_decay),
+                                        .first_scale = static_cast<scalar_t>(factors.first_scale),
+                                        .second_scale = static_cast<scalar_t>(factors.second_scale),
+                                        .floor = static_cast<scalar_t>(factors.floor)};
+    std::vector<at::Tensor> in_one_piece;  // alive until the kernel that reads them is on the stream
+    std::vector<AdamPiece<scalar_t>> pieces;
+    const auto launch = [&] {
+      launch_adam<scalar_t>(pieces.data(), static_cast<int>(pieces.size()), numbers, stream_of(one));
+      pieces.clear();
+      in_one_piece.clear();
+    };
+    for (const AdamTensors& each : parameters) {
+      in_one_piece.push_back(each.gradient.contiguous());
+      pieces.push_back({in_one_piece.back().template data_ptr<scalar_t>(), each.first.template data_ptr<scalar_t>(),
+                        each.second.template data_ptr<scalar_t>(), each.direction.template data_ptr<scalar_t>(),
+                        each.gradient.numel()});
+      if (pieces.size() == most_adam_pieces) launch();
+    }
+    if (!pieces.empty()) launch();
+  });
 }
 
 at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harmonium/core/key.h"
+#include "harmonium/kernels/adam_loop.h"
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/cuda/elementwise.h"
 
@@ -31,6 +32,8 @@ namespace harmonium::cuda {
 [[nodiscard]] at::Tensor sample_logistic(const Key& key, const ScaledField& field);
 [[nodiscard]] at::Tensor anneal_logistic(const Key& key, const ScaledField& before, const ScaledField& after,
                                          at::Tensor& log_weights);
+
+void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFactors& factors);
 
 // a·b of halves, in float32.
 [[nodiscard]] at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b);

@@ -26,6 +26,7 @@ at::Tensor sample_logistic(const Key&, const at::Tensor&) { refuse(); }
 at::Tensor softplus_row_sums(const at::Tensor&) { refuse(); }
 at::Tensor sample_logistic(const Key&, const ScaledField&) { refuse(); }
 at::Tensor anneal_logistic(const Key&, const ScaledField&, const ScaledField&, at::Tensor&) { refuse(); }
+void adam_directions(const std::vector<AdamTensors>&, const AdamFactors&) { refuse(); }
 
 at::Tensor wide_product(const at::Tensor&, const at::Tensor&) { refuse(); }
 
