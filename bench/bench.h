@@ -38,6 +38,7 @@ Lines annealing(const Options& options);
 Lines updates(const Options& options);
 Lines growth(const Options& options);
 Lines nets(const Options& options);
+Lines directed(const Options& options);
 Lines updates_under_load(const Options& options);
 Lines pcd_updates(const Options& options);  // the first line of updates() alone
 

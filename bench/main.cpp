@@ -58,9 +58,9 @@ struct Section {
   const char* name;
   Lines (*run)(const Options&);
 };
-constexpr Section sections[] = {{"sweep", gibbs_sweep}, {"annealing", annealing}, {"updates", updates},
-                                {"growth", growth},     {"nets", nets},           {"load", updates_under_load},
-                                {"pcd", pcd_updates}};
+constexpr Section sections[] = {{"sweep", gibbs_sweep},       {"annealing", annealing}, {"updates", updates},
+                                {"growth", growth},           {"nets", nets},           {"directed", directed},
+                                {"load", updates_under_load}, {"pcd", pcd_updates}};
 
 int run(int count, char** arguments) {
   Options options;
@@ -83,7 +83,7 @@ int run(int count, char** arguments) {
     else
       throw std::runtime_error(
           "unknown: " + std::string(argument) +
-          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, load, pcd");
+          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, directed, load, pcd");
   }
   at::set_num_threads(thread_count(options));
   use_fast_arithmetic();
