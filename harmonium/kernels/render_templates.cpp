@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/cuda/glue.h"
 #include "harmonium/kernels/render_loop.h"
 #include "harmonium/kernels/render_tensors.h"
 
@@ -31,7 +32,6 @@ struct Tables {
 template <class T>
 HARMONIUM_INLINE void make_picture(const Sizes& sizes, const OutputForm& form, Scratch<T>& scratch) {
   using render_loop::by_sum;
-  constexpr T ten = 10;
   switch (form.model) {
     case OutputModel::semisoft:
       return render_loop::soften(static_cast<T>(form.sharpness), sizes, scratch);
@@ -40,19 +40,13 @@ HARMONIUM_INLINE void make_picture(const Sizes& sizes, const OutputForm& form, S
     case OutputModel::maximum:
       return render_loop::by_maximum(sizes, scratch);
     case OutputModel::sum:
-      return by_sum(sizes, scratch, [](T a) { return std::pair(a, T(1)); });
+      return by_sum(sizes, scratch, [](T a) { return sum_pixel(a); });
     case OutputModel::logistic:
-      return by_sum(sizes, scratch, [](T a) {
-        const T x = elementary::logistic(a);
-        return std::pair(x, x * (1 - x));
-      });
+      return by_sum(sizes, scratch, [](T a) { return logistic_pixel(a); });
     case OutputModel::clamped:
-      return by_sum(sizes, scratch, [](T a) { return a < 1 ? std::pair(a, T(1)) : std::pair(T(1), T(0)); });
+      return by_sum(sizes, scratch, [](T a) { return clamped_pixel(a); });
     case OutputModel::soft_clamped:
-      return by_sum(sizes, scratch, [](T a) {
-        return std::pair((elementary::softplus(ten) - elementary::softplus(ten * (1 - a))) / ten,
-                         elementary::logistic(ten * (1 - a)));
-      });
+      return by_sum(sizes, scratch, [](T a) { return soft_clamped_pixel(a); });
   }
 }
 
@@ -178,26 +172,40 @@ void require_drawable(const DrawnParts& parts, const Canvas& canvas, const Outpu
   require(form.sharpness > 0, "the sharpness of semisoft must be positive, not {}", form.sharpness);
 }
 
+bool has_render_kernel(const DrawnParts& parts, [[maybe_unused]] const Canvas& canvas) {
+  if (parts.poses.is_cpu()) return true;
+#ifdef HARMONIUM_CUDA
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  return parts.poses.is_cuda() && canvas.pixels() <= most && parts.templates.numel() <= most &&
+         parts.poses.size(0) <= most && parts.poses.size(1) <= most;
+#else
+  return false;
+#endif
+}
+
 at::Tensor render(const DrawnParts& parts, const Canvas& canvas, const OutputForm& form) {
   require_drawable(parts, canvas, form);
-  if (!parts.poses.is_cpu()) return render_by_tensors(parts, canvas, form);
-  return draw(parts, {}, canvas, form, {.picture = true}).picture;
+  if (parts.poses.is_cpu()) return draw(parts, {}, canvas, form, {.picture = true}).picture;
+  return has_render_kernel(parts, canvas) ? cuda::render(parts, canvas, form) : render_by_tensors(parts, canvas, form);
 }
 
 at::Tensor contributions(const DrawnParts& parts, const Canvas& canvas) {
   require_drawable(parts, canvas, {});
-  if (!parts.poses.is_cpu()) return contributions_by_tensors(parts, canvas);
-  return draw(parts, {}, canvas, {}, {.contributions = true}).contributions;
+  if (parts.poses.is_cpu()) return draw(parts, {}, canvas, {}, {.contributions = true}).contributions;
+  return has_render_kernel(parts, canvas) ? cuda::contributions(parts, canvas)
+                                          : contributions_by_tensors(parts, canvas);
 }
 
 RenderGradient render_error_gradient(const DrawnParts& parts, const at::Tensor& target, const Canvas& canvas,
                                      const OutputForm& form) {
   require_drawable(parts, canvas, form);
-  require(parts.poses.is_cpu(), "the gradient of drawing is found here on the CPU only");
+  require(has_render_kernel(parts, canvas), "the gradient of drawing is not found by a kernel for these sizes on {}",
+          parts.poses.device().str());
   require(target.dim() == 2 && target.size(0) == parts.poses.size(0) && target.size(1) == canvas.pixels() &&
-              target.scalar_type() == parts.poses.scalar_type() && target.is_cpu(),
-          "the pictures to compare with must be {} rows of {} pixels, of the type of the poses", parts.poses.size(0),
-          canvas.pixels());
+              target.scalar_type() == parts.poses.scalar_type() && target.device() == parts.poses.device(),
+          "the pictures to compare with must be {} rows of {} pixels, of the type of the poses and on their device",
+          parts.poses.size(0), canvas.pixels());
+  if (!parts.poses.is_cpu()) return cuda::render_error_gradient(parts, target, canvas, form);
   return draw(parts, target, canvas, form, {.gradient = true}).error;
 }
 

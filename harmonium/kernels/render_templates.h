@@ -16,42 +16,24 @@
 //
 // On a CPU values, error and gradient are one pass that keeps what parts add to one picture only, and pixels that a
 // part cannot reach are not visited: O(pixels reached) for each part and O(P) for a picture of P pixels. Sums over
-// rows are made in pieces of 64 rows, added in order, so that results do not depend on threads. Other devices draw by
-// tensor operations (kernels/render_tensors.h).
+// rows are made in pieces of 64 rows, added in order, so that results do not depend on threads. On a CUDA device
+// (kernels/cuda/render_templates.h) one kernel draws and compares, another goes back, and sums over rows are made of
+// integers, which have no order. What no kernel draws is drawn by tensor operations (kernels/render_tensors.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 
+#include "harmonium/kernels/output_form.h"
+
 namespace harmonium {
-
-enum class OutputModel {
-  semisoft,      // (1/β)(log Σ_k e^{β a_k} − log K): the largest, softened; exactly 0 where nothing is drawn
-  sum,           // Σ_k a_k
-  maximum,       // max_k a_k; the first of the largest has the gradient
-  soft,          // semisoft with β = 1
-  logistic,      // σ(Σ_k a_k): ½ where nothing is drawn
-  clamped,       // min(Σ_k a_k, 1)
-  soft_clamped,  // f(1) − f(1 − Σ_k a_k), f(x) = log(1 + e^{10x})/10
-};
-
-struct Canvas {
-  std::int64_t rows = 28, columns = 28;
-  [[nodiscard]] std::int64_t pixels() const { return rows * columns; }
-  friend bool operator==(const Canvas&, const Canvas&) = default;
-};
 
 // What is drawn, or a gradient with respect to it. One type (float32 or float64), one device.
 struct DrawnParts {
   at::Tensor poses;        // B × K × 2 × 3
   at::Tensor intensities;  // B × K × L
   at::Tensor templates;    // K × L × S × S
-};
-
-struct OutputForm {
-  OutputModel model = OutputModel::semisoft;
-  double sharpness = 100;  // β of semisoft
 };
 
 // x̂, B × P.
@@ -63,9 +45,13 @@ struct RenderGradient {
   at::Tensor squared_error;  // ‖x̂ − x‖² of each row, B, float64
   DrawnParts gradient;       // of their sum
 };
-// CPU only: elsewhere automatic differentiation of render_by_tensors() finds the same.
+// Fails where no kernel draws: there automatic differentiation of render_by_tensors() finds the same.
 [[nodiscard]] RenderGradient render_error_gradient(const DrawnParts& parts, const at::Tensor& target,
                                                    const Canvas& canvas, const OutputForm& form);
+
+// Whether a kernel draws these, where they are: always on a CPU; on a CUDA device while pictures and templates can be
+// counted by 32 bits.
+[[nodiscard]] bool has_render_kernel(const DrawnParts& parts, const Canvas& canvas);
 
 // Fails where shapes, types or devices do not fit together.
 void require_drawable(const DrawnParts& parts, const Canvas& canvas, const OutputForm& form);

@@ -5,41 +5,21 @@
 
 #include <ATen/Parallel.h>
 
-#include <array>
 #include <cmath>
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/kernels/render_tensors.h"
+#include "tests/support/drawn_parts.h"
 
 namespace harmonium {
 namespace {
 
-constexpr std::array all_output_models = {OutputModel::semisoft,    OutputModel::sum,      OutputModel::maximum,
-                                          OutputModel::soft,        OutputModel::logistic, OutputModel::clamped,
-                                          OutputModel::soft_clamped};
-
-struct Size {
-  std::int64_t rows = 5, parts = 3, channels = 1, side = 4;
-  Canvas canvas{7, 6};
-};
-
-// Parts of all sizes and turns, some of them mirrored, near the middle.
-DrawnParts random_parts(const Size& size, std::uint64_t seed, at::ScalarType type = at::kDouble) {
-  const Key key(seed);
-  const at::Tensor a =
-      2.5 * (uniform(key.fold_in(0), {size.rows, size.parts, 2, 2}, at::kDouble) - 0.5) + 0.5 * at::eye(2, at::kDouble);
-  const at::Tensor t = 0.5 + 0.4 * (uniform(key.fold_in(1), {size.rows, size.parts, 2, 1}, at::kDouble) - 0.5);
-  const at::Tensor b = 0.5 - at::matmul(a, t);
-  return {
-      .poses = at::cat({a, b}, 3).to(type),
-      .intensities = uniform(key.fold_in(2), {size.rows, size.parts, size.channels}, at::kDouble).add(0.2).to(type),
-      .templates = uniform(key.fold_in(3), {size.parts, size.channels, size.side, size.side}, at::kDouble).to(type)};
-}
-
-at::Tensor random_pictures(const Size& size, at::ScalarType type = at::kDouble) {
-  return uniform(Key(9), {size.rows, size.canvas.pixels()}, at::kDouble).to(type);
-}
+using support::all_output_models;
+using support::distance_to_edges;
+using support::random_parts;
+using support::random_pictures;
+using Size = support::DrawnSize;
 
 // Poses under which the whole picture is the whole template.
 at::Tensor identity_poses(std::int64_t rows, std::int64_t parts) {
@@ -130,11 +110,8 @@ TEST(RenderTemplates, HasTheGradientOfItsError) {
     for (std::uint64_t seed = 1;; ++seed) {
       ASSERT_LT(seed, 2000U) << "no parts away from kinks";
       DrawnParts parts = random_parts(size, seed);
-      const at::Tensor x = (at::arange(4, at::kDouble) + 0.5) / 4,
-                       points = at::stack({x.repeat({4}), x.repeat_interleave(4), at::ones({16}, at::kDouble)});
-      const at::Tensor places = 3 * at::matmul(parts.poses, points) - 0.5;
       const at::Tensor a = contributions(parts, size.canvas);
-      const double to_edge = (places - places.round()).abs().min().item<double>(),
+      const double to_edge = distance_to_edges(parts, size.canvas),
                    to_tie = std::min((a.select(1, 0) - a.select(1, 1)).abs().min().item<double>(),
                                      (a.sum(1) - 1).abs().min().item<double>());
       const bool has_ties = model == OutputModel::maximum || model == OutputModel::clamped;

@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/cuda/adam.h"
 #include "harmonium/kernels/cuda/pair_regression.h"
+#include "harmonium/kernels/cuda/render_templates.h"
 #include "harmonium/kernels/cuda/unit_statistics.h"
 
 namespace harmonium::cuda {
@@ -27,6 +28,36 @@ class FieldOnDevice {
  private:
   at::Tensor input_, bias_;
   T scale_;
+};
+
+// Parts that lie in one piece each, while kernels read them.
+class PartsOnDevice {
+ public:
+  PartsOnDevice(const DrawnParts& parts, const Canvas& canvas)
+      : poses_(parts.poses.detach().contiguous()),
+        intensities_(parts.intensities.detach().contiguous()),
+        templates_(parts.templates.detach().contiguous()),
+        sizes_{.pictures = poses_.size(0),
+               .parts = static_cast<int>(poses_.size(1)),
+               .channels = static_cast<int>(templates_.size(1)),
+               .template_size = static_cast<int>(templates_.size(2)),
+               .rows = static_cast<int>(canvas.rows),
+               .columns = static_cast<int>(canvas.columns)} {}
+  template <class T>
+  [[nodiscard]] RenderInput<T> input() const {
+    return {poses_.data_ptr<T>(), intensities_.data_ptr<T>(), templates_.data_ptr<T>()};
+  }
+  [[nodiscard]] const RenderSizes& sizes() const { return sizes_; }
+  [[nodiscard]] at::TensorOptions options() const { return poses_.options(); }
+  [[nodiscard]] DrawnParts room_for_gradient() const {
+    return {.poses = at::empty_like(poses_),
+            .intensities = at::empty_like(intensities_),
+            .templates = at::empty_like(templates_)};
+  }
+
+ private:
+  at::Tensor poses_, intensities_, templates_;
+  RenderSizes sizes_;
 };
 
 }  // namespace
@@ -171,6 +202,57 @@ void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFacto
     }
     if (!pieces.empty()) launch();
   });
+}
+
+at::Tensor render(const DrawnParts& parts, const Canvas& canvas, const OutputForm& form) {
+  const PartsOnDevice ready(parts, canvas);
+  at::Tensor picture = at::empty({ready.sizes().pictures, canvas.pixels()}, ready.options());
+  const c10::DeviceGuard guard(picture.device());
+  AT_DISPATCH_FLOATING_TYPES(picture.scalar_type(), "render", [&] {
+    launch_render<scalar_t>(ready.input<scalar_t>(), ready.sizes(), form, picture.data_ptr<scalar_t>(), {},
+                            stream_of(picture));
+  });
+  return picture;
+}
+
+at::Tensor contributions(const DrawnParts& parts, const Canvas& canvas) {
+  const PartsOnDevice ready(parts, canvas);
+  at::Tensor out = at::empty({ready.sizes().pictures, ready.sizes().parts, canvas.pixels()}, ready.options());
+  const c10::DeviceGuard guard(out.device());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "contributions", [&] {
+    launch_contributions<scalar_t>(ready.input<scalar_t>(), ready.sizes(), out.data_ptr<scalar_t>(), stream_of(out));
+  });
+  return out;
+}
+
+RenderGradient render_error_gradient(const DrawnParts& parts, const at::Tensor& target, const Canvas& canvas,
+                                     const OutputForm& form) {
+  const PartsOnDevice ready(parts, canvas);
+  const at::Tensor wanted = target.detach().contiguous();
+  const std::int64_t rows = ready.sizes().pictures;
+  const c10::DeviceGuard guard(wanted.device());
+  RenderGradient found{.squared_error = at::empty({rows}, ready.options().dtype(at::kDouble)),
+                       .gradient = ready.room_for_gradient()};
+  // A mark and a factor of each pixel; 64-bit words: the sums of templates, and the bound that they keep to.
+  const at::Tensor kept = at::empty({2, rows * canvas.pixels()}, ready.options()),
+                   words = at::zeros({parts.templates.numel() + 1}, ready.options().dtype(at::kLong));
+  AT_DISPATCH_FLOATING_TYPES(wanted.scalar_type(), "render_error_gradient", [&] {
+    auto* sums = reinterpret_cast<unsigned long long*>(words.data_ptr<std::int64_t>());
+    auto* marks = kept.data_ptr<scalar_t>();
+    const RenderComparison<scalar_t> comparison{.target = wanted.data_ptr<scalar_t>(),
+                                                .marks = marks,
+                                                .factors = marks + rows * canvas.pixels(),
+                                                .squared_error = found.squared_error.data_ptr<double>(),
+                                                .bound = sums + parts.templates.numel()};
+    const RenderedGradient<scalar_t> gradient{.poses = found.gradient.poses.data_ptr<scalar_t>(),
+                                              .intensities = found.gradient.intensities.data_ptr<scalar_t>(),
+                                              .templates = found.gradient.templates.data_ptr<scalar_t>(),
+                                              .sums = sums};
+    const Stream stream = stream_of(wanted);
+    launch_render<scalar_t>(ready.input<scalar_t>(), ready.sizes(), form, nullptr, comparison, stream);
+    launch_render_gradient<scalar_t>(ready.input<scalar_t>(), ready.sizes(), form, comparison, gradient, stream);
+  });
+  return found;
 }
 
 at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b) {

@@ -11,6 +11,7 @@
 #include "harmonium/kernels/adam_loop.h"
 #include "harmonium/kernels/anneal_logistic.h"
 #include "harmonium/kernels/cuda/elementwise.h"
+#include "harmonium/kernels/render_templates.h"
 
 namespace harmonium::cuda {
 
@@ -34,6 +35,11 @@ namespace harmonium::cuda {
                                          at::Tensor& log_weights);
 
 void adam_directions(const std::vector<AdamTensors>& parameters, const AdamFactors& factors);
+
+[[nodiscard]] at::Tensor render(const DrawnParts& parts, const Canvas& canvas, const OutputForm& form);
+[[nodiscard]] at::Tensor contributions(const DrawnParts& parts, const Canvas& canvas);
+[[nodiscard]] RenderGradient render_error_gradient(const DrawnParts& parts, const at::Tensor& target,
+                                                   const Canvas& canvas, const OutputForm& form);
 
 // a·b of halves, in float32.
 [[nodiscard]] at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b);

@@ -27,6 +27,11 @@ at::Tensor softplus_row_sums(const at::Tensor&) { refuse(); }
 at::Tensor sample_logistic(const Key&, const ScaledField&) { refuse(); }
 at::Tensor anneal_logistic(const Key&, const ScaledField&, const ScaledField&, at::Tensor&) { refuse(); }
 void adam_directions(const std::vector<AdamTensors>&, const AdamFactors&) { refuse(); }
+at::Tensor render(const DrawnParts&, const Canvas&, const OutputForm&) { refuse(); }
+at::Tensor contributions(const DrawnParts&, const Canvas&) { refuse(); }
+RenderGradient render_error_gradient(const DrawnParts&, const at::Tensor&, const Canvas&, const OutputForm&) {
+  refuse();
+}
 
 at::Tensor wide_product(const at::Tensor&, const at::Tensor&) { refuse(); }
 

@@ -146,7 +146,7 @@ CapsuleDisturbance CapsuleAutoencoder::disturbance(const Key& key, std::int64_t 
 
 at::Tensor drawing_error(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
                          const OutputForm& form) {
-  if (!parts.poses.is_cpu()) return (render_by_tensors(parts, canvas, form) - images).square().sum();
+  if (!has_render_kernel(parts, canvas)) return (render_by_tensors(parts, canvas, form) - images).square().sum();
   const RenderGradient found = render_error_gradient(parts, images, canvas, form);
   // Has the derivatives that were found; its value is replaced by the error's.
   const at::Tensor linear = (parts.poses * found.gradient.poses).sum() +
