@@ -14,6 +14,8 @@ namespace {
 
 constexpr double largest_log_deviation = 7;  // σ between 1/1097 and 1097: beyond, float32 has no use for it
 
+constexpr double log_root_two_pi = 0.91893853320467274178;
+
 std::string gaussian_spec(bool shared, std::int64_t width, double floor) {
   return format("{}:{}{}", shared ? "shared_gaussian" : "gaussian", width, floor > 0 ? format(":{}", floor) : "");
 }
@@ -36,6 +38,10 @@ at::Tensor GaussianDistribution::log_deviation(const at::Tensor& raw) const {
   return at::logaddexp(s.clamp_max(largest_log_deviation), at::full({}, std::log(floor_), s.options()));
 }
 
+at::Tensor GaussianDistribution::entropy_each(const at::Tensor& raw) const {
+  return (log_deviation(raw) + (log_root_two_pi + 0.5)).expand_as(mean(raw));
+}
+
 std::vector<std::int64_t> GaussianDistribution::raw_variables() const {
   std::vector<std::int64_t> result = value_variables();
   for (std::int64_t column = 0; column < deviations(); ++column)
@@ -48,9 +54,8 @@ std::shared_ptr<const Distribution> GaussianDistribution::of_one_variable() cons
 }
 
 at::Tensor GaussianDistribution::log_prob_each(const at::Tensor& value, const at::Tensor& raw) const {
-  constexpr double half_log_two_pi = 0.91893853320467274178;
   const at::Tensor log_sigma = log_deviation(raw);
-  return ((value - mean(raw)) * at::exp(-log_sigma)).square() * -0.5 - log_sigma - half_log_two_pi;
+  return ((value - mean(raw)) * at::exp(-log_sigma)).square() * -0.5 - log_sigma - log_root_two_pi;
 }
 
 at::Tensor GaussianDistribution::sample(const Key& key, const at::Tensor& raw) const {

@@ -28,6 +28,9 @@ class GaussianDistribution final : public Distribution {
   // log σ, … × width or, shared, … × 1.
   [[nodiscard]] at::Tensor log_deviation(const at::Tensor& raw) const;
 
+  // −E log p of every column, ½ log 2πe + log σ: … × width.
+  [[nodiscard]] at::Tensor entropy_each(const at::Tensor& raw) const;
+
   [[nodiscard]] std::vector<std::int64_t> raw_variables() const override;
   [[nodiscard]] std::shared_ptr<const Distribution> of_one_variable() const override;
   [[nodiscard]] at::Tensor log_prob_each(const at::Tensor& value, const at::Tensor& raw) const override;

@@ -27,7 +27,7 @@ at::Tensor quadrature_elbo(const Vae& vae, const at::Tensor& rows) {
   return integrand.sum(1) * std::exp(nodes.log_volume);
 }
 
-at::Tensor row_bounds(const ElboTerms& terms) { return terms.log_likelihood - terms.kl.sum(1); }
+at::Tensor row_bounds(const ElboTerms& terms) { return terms.log_likelihood - terms.kl.front().sum(1); }
 
 TEST(Elbo, HasTheBoundByQuadratureAsItsMeanAndStaysBelowTheLogLikelihood) {
   for (const std::int64_t latent : {1, 2}) {
@@ -49,7 +49,7 @@ TEST(Elbo, IsMadeOfTheFirstDrawOfInference) {
   const Trace trace = vae.infer(vae.parameters(), rows, 1, Key(2));
   expect_close(terms.log_likelihood, trace.log_p[0].select(1, 0), 1e-13);
   const Vae::Posterior q = vae.encode(rows);
-  expect_close(terms.kl, 0.5 * (q.means.square() + (2 * q.log_deviations).exp() - 1) - q.log_deviations, 1e-13);
+  expect_close(terms.kl.front(), 0.5 * (q.means.square() + (2 * q.log_deviations).exp() - 1) - q.log_deviations, 1e-13);
   expect_close(elbo(vae, vae.parameters(), rows, Key(2)), row_bounds(terms).mean(), 1e-14);
   EXPECT_TRUE(at::equal(elbo(vae, vae.parameters(), rows, Key(2)), elbo(vae, vae.parameters(), rows, Key(2))));
   EXPECT_FALSE(at::equal(elbo(vae, vae.parameters(), rows, Key(2)), elbo(vae, vae.parameters(), rows, Key(3))));
@@ -107,6 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
         ElboCase{"Linear", {.visible = "bernoulli:3", .hidden = {}, .latent = 1}},
         ElboCase{"Gaussian", {.visible = "gaussian:3:0.1", .hidden = {4}, .latent = 2}},
         ElboCase{"SharedGaussian", {.visible = "shared_gaussian:3:0.1", .hidden = {4}, .latent = 2}},
+        ElboCase{"TwoLayers",
+                 {.visible = "bernoulli:3", .hidden = {4}, .latent = 2, .above = {{.hidden = {3}, .latent = 2}}}},
+        ElboCase{"TwoLayersWithFreeNats",
+                 {.visible = "bernoulli:3", .hidden = {}, .latent = 2, .above = {{.hidden = {}, .latent = 1}}},
+                 {.beta = 0.6, .free_nats = 0.2}},
         ElboCase{"WarmUp", {.visible = "bernoulli:3", .hidden = {4}, .latent = 2}, {.beta = 0.3}},
         ElboCase{
             "FewFreeNats", {.visible = "bernoulli:3", .hidden = {4}, .latent = 2}, {.beta = 0.7, .free_nats = 0.01}},
@@ -117,7 +122,8 @@ TEST(Elbo, ClimbsNoDivergenceBelowTheFreeNats) {
   const Vae vae = small_vae(2);
   const at::Tensor rows = all_rows(4);
   const ElboTerms terms = elbo_terms(vae, vae.parameters(), rows, Key(8));
-  const double likelihood = terms.log_likelihood.mean().item<double>(), kl = terms.kl.sum(1).mean().item<double>();
+  const double likelihood = terms.log_likelihood.mean().item<double>(),
+               kl = terms.kl.front().sum(1).mean().item<double>();
   ASSERT_GT(kl, 0.01);
   EXPECT_NEAR(terms.objective({.free_nats = kl / 2}).item<double>(), likelihood - kl, 1e-13);
   EXPECT_NEAR(terms.objective({.free_nats = 3 * kl}).item<double>(), likelihood - 3 * kl, 1e-13);
@@ -125,6 +131,25 @@ TEST(Elbo, ClimbsNoDivergenceBelowTheFreeNats) {
   EXPECT_NEAR(terms.bound().item<double>(), likelihood - kl, 1e-13);
   const Moments free = elbo_gradient(vae, rows, Key(8), {.free_nats = 3 * kl}).gradient;
   expect_close(free, elbo_gradient(vae, rows, Key(8), {.beta = 0}).gradient, 1e-13);
+}
+
+// L_1 of two layers by the trapezoid rule over the noise of both draws.
+TEST(Elbo, OfTwoLayersHasTheBoundByQuadratureAsItsMean) {
+  const Vae vae = support::small_deep_vae();
+  const Moments& p = vae.parameters();
+  const at::Tensor rows = all_rows(4);
+  const support::Grid nodes = support::grid(2);
+  const auto drawn = [&](const at::Tensor& raw, std::int64_t column) {
+    return raw.narrow(-1, 0, 1) + raw.narrow(-1, 1, 1).exp() * nodes.points.narrow(1, column, 1);
+  };
+  const at::Tensor first = drawn(vae.posterior_raw(p, rows).unsqueeze(1), 0);
+  const at::Tensor second = drawn(vae.posterior_raw(p, first, 1), 1);
+  const at::Tensor mass = (support::log_standard_normal(nodes.points) + nodes.log_volume).exp();
+  const at::Tensor bound = vae.score(p, rows, {first, second}).log_weights().matmul(mass);
+  EXPECT_GT((support::deep_quadrature_log_p(vae, rows) - bound).min().item<double>(), 0.02);
+  const ElboTerms terms = elbo_terms(vae, p, rows.repeat({4000, 1}), Key(1));
+  ASSERT_EQ(terms.kl.size(), 2U);
+  support::expect_mean((terms.log_likelihood - terms.kl[0].sum(1) - terms.kl[1].sum(1)).reshape({4000, 16}), bound);
 }
 
 TEST(Elbo, OfASinglePrecisionModelIsAddedUpInDouble) {
@@ -170,6 +195,28 @@ TEST(LatentActivity, CountsUnitsThatFollowTheData) {
   const LatentActivity many = latent_activity(vae, all_rows(4).repeat({400, 1}));
   expect_close(many.kl, kl, 1e-12);
   expect_close(many.variances, at::tensor({6400.0 / 6399, 0.0, 0.0}, at::kDouble), 1e-12);
+}
+
+// The encoder is the posterior, and linear: what E[z_2 | x] does is known.
+TEST(LatentActivity, KnowsLayersAboveTheFirst) {
+  const support::LinearVae linear = support::deep_linear_vae();
+  const Moments& p = linear.vae.parameters();
+  const at::Tensor rows = linear.vae.sample(Key(3), 20000).visible;
+  const LatentActivity found = latent_activity(linear.vae, rows);
+  const at::Tensor first = rows.matmul(p["encoder.layer1.weights"].narrow(1, 0, 1)).select(1, 0);
+  const double slope = p["encoder2.layer1.weights"][0][0].item<double>();
+  EXPECT_NEAR(found.variances[0].item<double>(), first.var().item<double>(), 1e-10);
+  // A covariance of two estimates with noise τ slope² each, over 20 000 rows: five standard errors.
+  EXPECT_NEAR(found.variances[1].item<double>(), slope * slope * first.var().item<double>(), 0.05 * slope * slope);
+  EXPECT_EQ(found.active, 2);
+  EXPECT_EQ(found.active_of_layers, (std::vector<std::int64_t>{1, 1}));
+  // What KL there is in all is the mutual information of x and z: here E log p(x | z) − E log p(x).
+  const Dream made = linear.vae.sample(Key(4), 20000);
+  const Trace trace = linear.vae.score(p, made.visible, {made.latents[0].unsqueeze(1), made.latents[1].unsqueeze(1)});
+  const at::Tensor information = trace.log_p[0].select(1, 0) - linear.log_p(made.visible);
+  const double total = found.kl_of_layers[0] + found.kl_of_layers[1];
+  EXPECT_NEAR(total, information.mean().item<double>(), 0.05);
+  EXPECT_NEAR(total, found.kl.sum().item<double>(), 1e-12);
 }
 
 TEST(Elbo, SaysWhatDoesNotFit) {

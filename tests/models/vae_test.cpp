@@ -114,6 +114,47 @@ TEST(Vae, IsExactWhereItsEncoderIsThePosterior) {
   }
 }
 
+TEST(Vae, OfSeveralLayersIsExactWhereItsEncoderIsThePosterior) {
+  const support::LinearVae linear = support::deep_linear_vae();
+  const Vae& vae = linear.vae;
+  const at::Tensor rows = normal(Key(6), {7, 3}, at::kDouble);
+  const at::Tensor weights = vae.infer(vae.parameters(), rows, 9, Key(7)).log_weights();
+  expect_close(weights, linear.log_p(rows).unsqueeze(1).expand({7, 9}), 1e-12);
+  const at::Tensor centred = vae.sample(Key(8), 50000).visible - linear.bias;
+  support::expect_mean(centred, at::zeros({3}, at::kDouble));
+  support::expect_mean(centred.unsqueeze(2) * centred.unsqueeze(1), linear.covariance);
+}
+
+TEST(Vae, OfSeveralLayersHasOneLawDownwardsUpwardsAndInItsNoise) {
+  const Vae vae = support::small_deep_vae();
+  const Moments& p = vae.parameters();
+  const at::Tensor rows = all_rows(4), log_p = support::deep_quadrature_log_p(vae, rows);
+  EXPECT_NEAR(log_p.exp().sum().item<double>(), 1, 1e-10);
+  // The mean weight of a row, and how often it is drawn, are p(x).
+  const Trace trace = vae.infer(p, rows, 4000, Key(2));
+  ASSERT_EQ(trace.latents.size(), 2U);
+  ASSERT_EQ(trace.log_p.size(), 3U);
+  support::expect_mean(trace.log_weights().exp().t(), log_p.exp());
+  const Dream made = vae.sample(Key(5), 50000);
+  const at::Tensor codes = (made.visible.to(at::kLong) * at::pow(2, at::arange(4, at::kLong))).sum(1);
+  support::expect_frequencies(support::numbers(at::bincount(codes, {}, 16)), support::numbers(log_p.exp()));
+  expect_close(vae.score(p, rows, trace.latents).log_weights(), trace.log_weights(), 1e-12);
+  const Trace first = vae.infer(p, rows, 2, Key(2)), rest = vae.infer(p, rows, 3, Key(2), 2);
+  for (std::size_t l = 0; l < 2; ++l)
+    expect_close(at::cat({first.latents[l], rest.latents[l]}, 1), trace.latents[l].narrow(1, 0, 5), 1e-13);
+  // What made a row is standard normal once it is told as noise, and comes back.
+  const Decoder& decoder = *vae.decoder();
+  ASSERT_EQ(decoder.noise_width(), 2);
+  const at::Tensor noise = decoder.noise(p, made.latents);
+  support::expect_mean(noise, at::zeros({2}, at::kDouble));
+  support::expect_mean(noise.unsqueeze(2) * noise.unsqueeze(1), at::eye(2, at::kDouble));
+  const std::vector<at::Tensor> back = decoder.latents(p, noise);
+  for (std::size_t l = 0; l < 2; ++l) expect_close(back[l], made.latents[l], 1e-12);
+  expect_close(decoder.log_likelihood(p, rows, trace.latents), trace.log_p[0], 1e-13);
+  // The second layer is encoded from the mean of the first.
+  expect_close(vae.encode(rows, 1).means, vae.latent(1).mean(vae.posterior_raw(p, vae.encode(rows).means, 1)), 1e-14);
+}
+
 TEST(Vae, BeginsAtTheMeansOfTheData) {
   Vae vae({.visible = "bernoulli:3", .hidden = {50}, .latent = 4});
   initialize(vae, Key(9), at::tensor({0.0, 0.25, 1.0}));
@@ -159,7 +200,7 @@ TEST(Vae, SaysWhatDoesNotFit) {
   const at::Tensor rows = all_rows(4);
   expect_mentions(message_of([&] { (void)vae.encode(all_rows(3)); }), {"bernoulli:4", "4", "3"});
   expect_mentions(message_of([&] { (void)vae.infer(p, rows, 0, Key(1)); }), {"draw", "0"});
-  expect_mentions(message_of([&] { (void)vae.score(p, rows, {}); }), {"one layer"});
+  expect_mentions(message_of([&] { (void)vae.score(p, rows, {}); }), {"1 layer", "of 0"});
   expect_mentions(message_of([&] { (void)vae.score(p, rows, {at::zeros({16, 2})}); }), {"draws", "16"});
   expect_mentions(message_of([&] { initialize(vae, Key(1), at::zeros({5})); }), {"4", "5"});
 }

@@ -45,4 +45,28 @@ inline LinearVae linear_vae(bool shared_deviation) {
   return {vae, bias, w.t().matmul(w) + sigma * sigma * at::eye(3, at::kDouble)};
 }
 
+// Two layers of one latent variable each, every map linear, the encoder exact:
+//   z_1 = b + a z_2 + s ε,   x = c + z_1 w + σ ε′,   p(z_1) = N(b, v) with v = a² + s²,
+//   q(z_1 | x) = N(τ (b/v + (x − c) w/σ²), τ) with 1/τ = 1/v + w²/σ²,   q(z_2 | z_1) = N(a (z_1 − b)/v, s²/v).
+inline LinearVae deep_linear_vae() {
+  constexpr double floor = 0.1, raw_deviation = -0.7, a = 0.8, b = 0.4, log_s = -0.5;
+  const double sigma = floor + std::exp(raw_deviation), s = std::exp(log_s), v = a * a + s * s;
+  Vae vae({.visible = "shared_gaussian:3:0.1", .hidden = {}, .latent = 1, .above = {{.hidden = {}, .latent = 1}}},
+          at::kDouble);
+  const at::Tensor w = at::tensor({1.0, -0.5, 2.0}, at::kDouble), c = at::tensor({0.3, -0.2, 1.1}, at::kDouble);
+  const double precision = 1 / v + w.square().sum().item<double>() / (sigma * sigma), tau = 1 / precision;
+  Moments& p = vae.parameters();
+  p["decoder.layer1.weights"].copy_(w.unsqueeze(0));
+  p["decoder.layer1.bias"].copy_(c);
+  p["visible.shared"].fill_(raw_deviation);
+  p["decoder2.layer1.weights"].copy_(at::tensor({a, 0.0}, at::kDouble).unsqueeze(0));
+  p["decoder2.layer1.bias"].copy_(at::tensor({b, log_s}, at::kDouble));
+  p["encoder.layer1.weights"].select(1, 0).copy_(tau / (sigma * sigma) * w);
+  p["encoder.layer1.bias"].copy_(
+      at::tensor({tau * (b / v - c.dot(w).item<double>() / (sigma * sigma)), 0.5 * std::log(tau)}, at::kDouble));
+  p["encoder2.layer1.weights"].copy_(at::tensor({a / v, 0.0}, at::kDouble).unsqueeze(0));
+  p["encoder2.layer1.bias"].copy_(at::tensor({-a * b / v, std::log(s) - 0.5 * std::log(v)}, at::kDouble));
+  return {vae, b * w + c, v * at::outer(w, w) + sigma * sigma * at::eye(3, at::kDouble)};
+}
+
 }  // namespace harmonium::support

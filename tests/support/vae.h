@@ -28,6 +28,25 @@ inline at::Tensor all_rows(std::int64_t pixels) {
   return at::bitwise_and(at::__rshift__(numbers, at::arange(pixels, at::kLong).unsqueeze(0)), 1).to(at::kDouble);
 }
 
+// One latent variable in each of two layers, as above.
+inline Vae small_deep_vae(std::uint64_t seed = 1) {
+  Vae vae({.visible = "bernoulli:4",
+           .hidden = {3},
+           .latent = 1,
+           .activation = Activation::tanh,
+           .above = {{.hidden = {2}, .latent = 1}}},
+          at::kDouble);
+  for (std::uint64_t i = 0; const auto& [name, value] : vae.parameters().entries())
+    at::Tensor(value).copy_(normal(Key(seed).fold_in(i++), value.sizes(), at::kDouble) *
+                            (name.starts_with("decoder") ? 1.0 : 0.3));
+  // log σ of p(z_1 | z_2) near 0: neither a copy of z_2 nor noise alone.
+  vae.parameters()["decoder2.layer2.weights"].narrow(1, 1, 1).mul_(0.3);
+  vae.parameters()["decoder2.layer2.bias"].narrow(0, 1, 1).fill_(-0.2);
+  for (const char* bias : {"encoder.layer2.bias", "encoder2.layer2.bias"})
+    vae.parameters()[bias].narrow(0, 1, 1).fill_(0.1);
+  return vae;
+}
+
 // Nodes of the trapezoid rule on [−8.5, 8.5] in one or two dimensions: points × latent, and the log of a cell's volume.
 // Integrands fall as N(0, 1) or faster than e^{−z²/3}, so what lies outside is below 1e-12; they are analytic with a
 // scale near one, for which the error of the rule falls as e^{−2π·(scale/step)}.
@@ -59,6 +78,21 @@ inline at::Tensor log_joint(const Vae& vae, const at::Tensor& rows, const at::Te
 inline at::Tensor quadrature_log_p(const Vae& vae, const at::Tensor& rows) {
   const Grid nodes = grid(vae.structure().latent);
   return at::logsumexp(log_joint(vae, rows, nodes.points), 1) + nodes.log_volume;
+}
+
+// The same of a small_deep_vae, with its noise as nodes: z_2 = ε_2, z_1 = μ(z_2) + σ(z_2) ε_1.
+inline at::Tensor deep_quadrature_log_p(const Vae& vae, const at::Tensor& rows) {
+  const Moments& p = vae.parameters();
+  const Grid nodes = grid(2);
+  const auto net = [&](const at::Tensor& input, const std::string& prefix) {
+    const at::Tensor hidden = at::tanh(input.matmul(p[prefix + "layer1.weights"]) + p[prefix + "layer1.bias"]);
+    return hidden.matmul(p[prefix + "layer2.weights"]) + p[prefix + "layer2.bias"];
+  };
+  const at::Tensor raw = net(nodes.points.narrow(1, 1, 1), "decoder2.");
+  const at::Tensor on =
+      at::sigmoid(net(raw.narrow(1, 0, 1) + raw.narrow(1, 1, 1).exp() * nodes.points.narrow(1, 0, 1), "decoder."));
+  const at::Tensor log_p = rows.matmul(on.log().t()) + (1 - rows).matmul((1 - on).log().t());
+  return at::logsumexp(log_p + log_standard_normal(nodes.points), 1) + nodes.log_volume;
 }
 
 }  // namespace harmonium::support

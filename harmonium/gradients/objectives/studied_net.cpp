@@ -25,10 +25,12 @@ StudiedNet studied(const SigmoidBeliefNet& net) {
 }
 
 StudiedNet studied(const Vae& vae) {
+  std::vector<std::int64_t> widths;
+  for (const VaeLevel& each : vae.structure().levels()) widths.push_back(each.latent);
   return {.model = &vae,
           .parameters = precise(vae.parameters()),
-          .latent = {vae.structure().latent},
-          .recognizes = [](const std::string& name) { return name.starts_with("encoder."); },
+          .latent = std::move(widths),
+          .recognizes = [](const std::string& name) { return name.starts_with("encoder"); },
           .closed = [&vae](const Moments& leaves, const at::Tensor& rows,
                            const Key& key) { return elbo(vae, leaves, rows, key); }};
 }

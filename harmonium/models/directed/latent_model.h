@@ -41,6 +41,21 @@ struct AffineLayer {
   std::string weights, bias;
 };
 
+// A net whose latents are all real, as a function of noise: z_l = μ_l + σ_l ε_l with μ_l, σ_l of p(z_l | z_{l+1}), and
+// all ε_l side by side, from the data up, in one vector ε ~ N(0, I). Whoever walks over latents walks over ε, where the
+// prior is the same whatever the net.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  [[nodiscard]] virtual std::int64_t noise_width() const = 0;
+  // z_1, …, z_L of noise (… × noise_width) and back. Differentiable.
+  [[nodiscard]] virtual std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const = 0;
+  [[nodiscard]] virtual at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const = 0;
+  // log p(x | z) of latents that are rows × K × width: rows × K, float64. Differentiable.
+  [[nodiscard]] virtual at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
+                                                  const std::vector<at::Tensor>& latents) const = 0;
+};
+
 class LatentModel {
  public:
   virtual ~LatentModel() = default;
@@ -56,6 +71,8 @@ class LatentModel {
   [[nodiscard]] virtual Trace relax(const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
                                     const Key& key, const Relaxation& relaxation) const;
   [[nodiscard]] virtual Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const = 0;
+  // Null where latents are discrete. It refers to this model.
+  [[nodiscard]] virtual const Decoder* decoder() const { return nullptr; }
 };
 
 }  // namespace harmonium

@@ -3,10 +3,15 @@
 //   p(z) = N(0, I),   p(x | z) = the visible distribution of decoder(z),
 //   q(z | x) = N(μ(x), diag σ²(x)),   (μ, log σ) = encoder(x).
 //
-// The encoder has widths visible – hidden… – 2·latent, the decoder the same mirrored, latent – …hidden – raw columns of
-// the visible distribution. Parameters are "encoder.layer1.weights", "encoder.layer1.bias", …,
-// "decoder.layer1.weights", …, and "visible.shared" where the visible distribution has columns that are the same in
-// every row (one standard deviation for all pixels).
+// With several layers of latent variables (Burda, Grosse & Salakhutdinov 2016), p(x, z) = p(x | z_1) Π p(z_l | z_{l+1})
+// with p(z_L) = N(0, I), and inference goes upwards, q(z | x) = q(z_1 | x) Π q(z_{l+1} | z_l). Every conditional of a
+// z_l is a Gaussian whose means and log deviations a net puts out.
+//
+// The encoder of a layer has widths (layer below) – hidden… – 2·latent, the decoder the same mirrored, latent – …hidden
+// – raw columns of what is below. Parameters are "encoder.layer1.weights", "encoder.layer1.bias", …,
+// "decoder.layer1.weights", …, "encoder2.layer1.weights", … of the second layer of latent variables, and
+// "visible.shared" where the visible distribution has columns that are the same in every row (one standard deviation
+// for all pixels).
 #pragma once
 
 #include <memory>
@@ -21,23 +26,36 @@
 
 namespace harmonium {
 
+// A layer of latent variables, with the deterministic layers between it and what is below, from the data up.
+struct VaeLevel {
+  std::vector<std::int64_t> hidden = {};
+  std::int64_t latent = 50;
+};
+
 struct VaeStructure {
   std::string visible = "bernoulli:784";          // what make_distribution() reads
   std::vector<std::int64_t> hidden = {200, 200};  // of the encoder, from the data up; may be empty
   std::int64_t latent = 50;
   Activation activation = Activation::tanh;
+  std::vector<VaeLevel> above = {};  // further layers of latent variables
+
+  // All of them, from the data up.
+  [[nodiscard]] std::vector<VaeLevel> levels() const;
 };
 
-class Vae final : public LatentModel {
+class Vae final : public LatentModel, private Decoder {
  public:
   // Parameters are zero.
   explicit Vae(VaeStructure structure, at::ScalarType type = at::kFloat);
 
   [[nodiscard]] const VaeStructure& structure() const { return structure_; }
   [[nodiscard]] const Distribution& visible() const { return *visible_; }
-  [[nodiscard]] const GaussianDistribution& latent() const { return latent_; }
-  [[nodiscard]] const Net& encoder() const { return *encoder_; }
-  [[nodiscard]] const Net& decoder() const { return *decoder_; }
+  // Layers of latent variables, numbered from 0 at the data.
+  [[nodiscard]] std::size_t levels() const { return latent_.size(); }
+  [[nodiscard]] const GaussianDistribution& latent(std::size_t level = 0) const { return latent_.at(level); }
+  // The nets between a layer of latent variables and what is below: its encoder and its decoder.
+  [[nodiscard]] const Net& up(std::size_t level) const { return *up_.at(level); }
+  [[nodiscard]] const Net& down(std::size_t level) const { return *down_.at(level); }
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
@@ -50,36 +68,48 @@ class Vae final : public LatentModel {
   struct Posterior {
     at::Tensor means, log_deviations;  // rows × latent
   };
-  [[nodiscard]] Posterior encode(const at::Tensor& rows) const;
-  // E[x | z], … × visible.
+  // q of a layer of latent variables, given the means of those below.
+  [[nodiscard]] Posterior encode(const at::Tensor& rows, std::size_t level = 0) const;
+  // E[x | z_1], … × visible.
   [[nodiscard]] at::Tensor decode(const at::Tensor& latents) const;
-  // E[x | z = μ(x)].
+  // E[x | z_1 = μ(x)].
   [[nodiscard]] at::Tensor reconstruct(const at::Tensor& rows) const;
   [[nodiscard]] Dream sample(const Key& key, std::int64_t count) const;
 
-  // Under given parameters. Raw columns of q(z | x) and of p(x | z), the shared ones put beside what the decoder gives.
-  [[nodiscard]] at::Tensor posterior_raw(const Moments& parameters, const at::Tensor& rows) const;
+  // Under given parameters. Raw columns of q(z_l | what is below), and of p(x | z_1), the shared ones put beside what
+  // the decoder gives.
+  [[nodiscard]] at::Tensor posterior_raw(const Moments& parameters, const at::Tensor& below,
+                                         std::size_t level = 0) const;
   [[nodiscard]] at::Tensor visible_raw(const Moments& parameters, const at::Tensor& latents) const;
-  // Raw columns of the prior, one row.
-  [[nodiscard]] at::Tensor prior_raw(const Moments& parameters) const;
+  // Raw columns of p(z_l | z_{l+1}): of the last layer one row, `above` being undefined.
+  [[nodiscard]] at::Tensor prior_raw(const Moments& parameters, std::size_t level, const at::Tensor& above) const;
   [[nodiscard]] Trace infer(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
                             std::int64_t first_draw = 0) const override;
   [[nodiscard]] Trace score(const Moments& parameters, const at::Tensor& rows,
                             const std::vector<at::Tensor>& latents) const override;
   [[nodiscard]] Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const override;
+  [[nodiscard]] const Decoder* decoder() const override { return this; }
 
  private:
-  [[nodiscard]] Trace scored(const Moments& parameters, const at::Tensor& rows, const at::Tensor& raw,
-                             const at::Tensor& latents) const;
+  // `raws`: of q, layer by layer.
+  [[nodiscard]] Trace scored(const Moments& parameters, const at::Tensor& rows, const std::vector<at::Tensor>& raws,
+                             const std::vector<at::Tensor>& latents) const;
+
+  // Decoder
+  [[nodiscard]] std::int64_t noise_width() const override;
+  [[nodiscard]] std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const override;
+  [[nodiscard]] at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
+                                          const std::vector<at::Tensor>& latents) const override;
 
   VaeStructure structure_;
   std::shared_ptr<const Distribution> visible_;
-  GaussianDistribution latent_;
-  std::shared_ptr<const Net> encoder_, decoder_;
+  std::vector<GaussianDistribution> latent_;
+  std::vector<std::shared_ptr<const Net>> up_, down_;
   Moments parameters_;
 };
 
-// Draws both nets afresh (nets/dense.h) and lets the decoder begin at the means of the data (visible columns): its last
+// Draws all nets afresh (nets/dense.h) and lets the decoder begin at the means of the data (visible columns): its last
 // bias is what gives them, clipped, when all else is zero. Shared columns are zero.
 void initialize(Vae& vae, const Key& key, const at::Tensor& data_means);
 
