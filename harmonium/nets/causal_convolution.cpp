@@ -39,6 +39,9 @@ double CausalConvolution::weights() const {
 }
 
 at::Tensor CausalConvolution::forward(const Moments& parameters, const at::Tensor& values, PicturePass& pass) const {
+  // Zeros on opposite sides alike are added by the convolution itself, without a copy.
+  if (pass.is_whole() && border_.above == border_.below && border_.left == border_.right)
+    return convolve(parameters, values, {border_.above, border_.left});
   return convolve(parameters, pass.with_border(name_, values, border_));
 }
 
@@ -49,11 +52,13 @@ at::Tensor CausalConvolution::of_picture(const Moments& parameters, const at::Te
 
 // Channels lie last in memory, as tensor cores and the CPU's library want them; with a single channel nobody could tell
 // from the values.
-at::Tensor CausalConvolution::convolve(const Moments& parameters, const at::Tensor& bordered) const {
+at::Tensor CausalConvolution::convolve(const Moments& parameters, const at::Tensor& bordered,
+                                       const std::vector<std::int64_t>& zeros) const {
   require(bordered.dim() == 4 && bordered.size(1) == inputs_, "the convolution '{}' takes {} channels, not {}", name_,
           inputs_, bordered.dim() == 4 ? bordered.size(1) : -1);
   const at::Tensor bias = biased_ ? parameters[name_ + ".bias"] : at::Tensor();
-  return at::conv2d(bordered, parameters[name_ + ".weights"], bias).contiguous(at::MemoryFormat::ChannelsLast);
+  return at::conv2d(bordered, parameters[name_ + ".weights"], bias, /*stride=*/1, zeros)
+      .contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 }  // namespace harmonium

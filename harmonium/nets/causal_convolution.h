@@ -4,7 +4,8 @@
 //
 // Shapes: x is N × inputs × rows × columns, W outputs × inputs × (1 + above + below) × (1 + left + right). Nothing is
 // masked: what must not be seen has no weight, so no product is wasted. A pixel costs one multiplication for each
-// weight. The initial weights are uniform in ±√(6/(fan-in + fan-out)), biases zero.
+// weight. The initial weights are uniform in ±√(6/(fan-in + fan-out)), biases zero. With borders of one width on all
+// sides it is the ordinary convolution, which nets use whose pixels need no order.
 #pragma once
 
 #include <vector>
@@ -30,7 +31,9 @@ class CausalConvolution {
                                       const PicturePass& pass) const;
 
  private:
-  [[nodiscard]] at::Tensor convolve(const Moments& parameters, const at::Tensor& bordered) const;
+  // `zeros`: rows above and below, columns to the left and right, that are added to `bordered`.
+  [[nodiscard]] at::Tensor convolve(const Moments& parameters, const at::Tensor& bordered,
+                                    const std::vector<std::int64_t>& zeros = {0, 0}) const;
 
   std::string name_;
   std::int64_t inputs_, outputs_;

@@ -37,6 +37,8 @@ class PicturePass {
   // an order in which everything is computed before a layer looks at it.
   void move_to(const Window& window);
   [[nodiscard]] const Window& window() const { return window_; }
+  // Whether layers are given all pixels at once.
+  [[nodiscard]] bool is_whole() const { return !remembers_; }
   // Layers of the same name remember values of their own on every floor, so that one serves all blocks of a net.
   void go_to_floor(std::int64_t floor) { floor_ = floor; }
 
