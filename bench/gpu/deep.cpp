@@ -67,4 +67,31 @@ GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning) {
   return lines;
 }
 
+GpuLines gpu_deep_update(const GpuSubject& subject) {
+  constexpr std::int64_t rows = 2000;
+  BoltzmannMachine machine = make_chain({"bernoulli:784", "bernoulli:500", "bernoulli:500"});
+  initialize(machine, Key(1), 0.02, {{subject.train.column_means().to(at::kFloat)}});
+  machine = machine.to(gpu);
+  auto metric = make_metric("fang", machine.topology(), machine.parameters());
+  Training training =
+      make_training(std::move(machine),
+                    BatchStream(subject.train, {.batch = rows, .binarization = Binarization::stochastic}, Key(2), gpu),
+                    make_negative_phase("pcd", {.sweeps = 3, .particles = rows}), std::move(metric),
+                    {.rate_bias = 0.06, .rate_weights = 0.003, .schedule = Schedule::linear},
+                    {.updates = 1'000'000, .averaging = 1000}, {}, {.by = DataInference::By::sampling});
+  const auto advance = [&](int updates) {
+    for (int i = 0; i < updates; ++i) training.step();
+  };
+  advance(200);
+  const double seconds = device_median([&] { advance(500); }, 5) / 500;
+  training.check();
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int unwaited = 90;  // so few that the device's queue does not fill up
+  advance(unwaited);
+  const double host = seconds_since(start) / unwaited;
+  training.wait();
+  return {{"784-500-500, batch and chains 2000, sampled posterior: update", seconds * 1e6, "µs"},
+          {"… of the host's time", host * 1e6, "µs"}};
+}
+
 }  // namespace harmonium::bench

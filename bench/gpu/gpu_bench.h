@@ -63,5 +63,10 @@ struct DeepLearning {
   std::uint64_t seed = 1;
 };
 [[nodiscard]] GpuLines gpu_deep(const GpuSubject& subject, const DeepLearning& learning);
+// An update of a deep machine with a posterior that is sampled, three sweeps of chains.
+[[nodiscard]] GpuLines gpu_deep_update(const GpuSubject& subject);
+
+// Templates drawn by kernels beside tensor operations, forward and back.
+[[nodiscard]] GpuLines gpu_render();
 
 }  // namespace harmonium::bench
