@@ -66,6 +66,9 @@ struct DeepLearning {
 // An update of a deep machine with a posterior that is sampled, three sweeps of chains.
 [[nodiscard]] GpuLines gpu_deep_update(const GpuSubject& subject);
 
+// Updates of directed nets.
+[[nodiscard]] GpuLines gpu_directed(const GpuSubject& subject);
+
 // Templates drawn by kernels beside tensor operations, forward and back.
 [[nodiscard]] GpuLines gpu_render();
 

@@ -72,7 +72,7 @@ int main(int count, char** arguments) {
       std::cerr
           << "unknown option " << name
           << "\nusage: harmonium_gpu_bench [--mnist FOLDER] [--json FILE]\n                           [--only "
-             "sweep,ais,update,modes,learn,deep,deep_update,render]\n"
+             "sweep,ais,update,modes,learn,deep,deep_update,directed,render]\n"
              "  learn: [--updates N] [--schedule S] [--averaging T] [--rate-weights R] [--rate-bias R] [--grays]\n"
              "         [--plain-damping]\n"
              "         [--chains N] [--betas N] [--raise IMAGES] [--raise-betas N]\n"
@@ -102,6 +102,7 @@ int main(int count, char** arguments) {
     if (wanted("modes")) print(gpu_modes(subject));
     if (wanted("learn")) print(gpu_learning(subject, learning));
     if (wanted("render")) print(gpu_render());
+    if (wanted("directed")) print(gpu_directed(subject));
     if (wanted("deep_update")) print(gpu_deep_update(subject));
     if (wanted("deep")) print(gpu_deep(subject, deep));
     if (!json.empty()) write_json(json, all);
