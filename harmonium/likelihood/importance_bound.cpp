@@ -51,13 +51,13 @@ void for_each_block(const at::Tensor& rows, const Key& key, Visit visit) {
           key.fold_in(static_cast<std::uint64_t>(first)));
 }
 
-Estimate mean_over_own_rows(const at::Tensor& per_row, EstimateKind kind, std::int64_t draws, const Key& key) {
+Estimate mean_over_own_rows(const at::Tensor& per_row, EstimateKind kind, const std::string& how, const Key& key) {
   const Interval interval = bootstrap_mean(per_row, key);
   return {.value = per_row.mean().item<double>(),
           .low = interval.low,
           .high = interval.high,
           .kind = kind,
-          .method = format("importance, {} draws, {} rows of its own", draws, per_row.size(0))};
+          .method = format("{}, {} rows of its own", how, per_row.size(0))};
 }
 
 }  // namespace
@@ -104,17 +104,18 @@ OwnDrawBounds own_draw_bounds(const LatentModel& model, const Moments& parameter
     lower.push_back(without.log_mean(draws));
     upper.push_back(with.log_mean(draws));
   });
-  OwnDrawBounds result{.lower = on_cpu(at::cat(lower)),
-                       .upper = on_cpu(at::cat(upper)),
-                       .lower_bound = {},
-                       .upper_bound = {},
-                       .gap_interval = {}};
+  return bounds_on_own_rows(on_cpu(at::cat(lower)), on_cpu(at::cat(upper)), format("importance, {} draws", draws),
+                            key.fold_in(2));
+}
+
+OwnDrawBounds bounds_on_own_rows(const at::Tensor& lower, const at::Tensor& upper, const std::string& how,
+                                 const Key& key) {
   // One key for all: the same rows are resampled, so that the three intervals belong together.
-  const Key resampling = key.fold_in(2);
-  result.lower_bound = mean_over_own_rows(result.lower, EstimateKind::lower_bound, draws, resampling);
-  result.upper_bound = mean_over_own_rows(result.upper, EstimateKind::upper_bound, draws, resampling);
-  result.gap_interval = bootstrap_mean(result.upper - result.lower, resampling);
-  return result;
+  return {.lower = lower,
+          .upper = upper,
+          .lower_bound = mean_over_own_rows(lower, EstimateKind::lower_bound, how, key),
+          .upper_bound = mean_over_own_rows(upper, EstimateKind::upper_bound, how, key),
+          .gap_interval = bootstrap_mean(upper - lower, key)};
 }
 
 }  // namespace harmonium

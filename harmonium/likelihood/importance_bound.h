@@ -46,6 +46,9 @@ struct OwnDrawBounds {
   // What log p̂_K may miss on rows like these, at most. Noise can make it negative.
   [[nodiscard]] double gap() const { return upper_bound.value - lower_bound.value; }
 };
+// From what was found for every row (on the CPU). `how`: "importance, 50 draws".
+[[nodiscard]] OwnDrawBounds bounds_on_own_rows(const at::Tensor& lower, const at::Tensor& upper, const std::string& how,
+                                               const Key& key);
 // `count` rows, at least two, are drawn from the model.
 [[nodiscard]] OwnDrawBounds own_draw_bounds(const LatentModel& model, const Moments& parameters, std::int64_t count,
                                             std::int64_t draws, const Key& key);

@@ -32,20 +32,28 @@ void leapfrog_(const HmcTarget& target, at::Tensor& v, at::Tensor& p, const at::
   }
 }
 
+HmcDraws hmc_draws(const Key& key, std::int64_t rows, std::int64_t width, const at::TensorOptions& options) {
+  return {.momenta = normal(key.fold_in(0), {rows, width}, options),
+          .lengths = uniform(key.fold_in(1), {rows, 1}, options),
+          .decisions = uniform(key.fold_in(2), {rows}, options.dtype(at::kDouble))};
+}
+
 HmcOutcome hmc(const HmcTarget& target, at::Tensor& v, double step, std::int64_t leapfrog, const Key& key) {
+  return hmc(target, v, step, leapfrog, hmc_draws(key, v.size(0), v.size(1), v.options()));
+}
+
+HmcOutcome hmc(const HmcTarget& target, at::Tensor& v, double step, std::int64_t leapfrog, const HmcDraws& draws) {
   require(step > 0 && leapfrog >= 1, "HMC needs a positive step and at least one leapfrog step, not {} and {}", step,
           leapfrog);
-  const std::int64_t rows = v.size(0);
-  at::Tensor p = normal(key.fold_in(0), v.sizes(), v.options()), moved = v.clone();
-  const at::Tensor steps = step * (1 - hmc_jitter + 2 * hmc_jitter * uniform(key.fold_in(1), {rows, 1}, v.options()));
+  at::Tensor p = draws.momenta.clone(), moved = v.clone();
+  const at::Tensor steps = step * (1 - hmc_jitter + 2 * hmc_jitter * draws.lengths);
   const at::Tensor before = kinetic(p) - target.log_f(v);
   leapfrog_(target, moved, p, steps, leapfrog);
   HmcOutcome outcome;
   outcome.energy_change = kinetic(p) - target.log_f(moved) - before;
   const at::Tensor divergent =
       at::isfinite(outcome.energy_change).logical_not().logical_or(outcome.energy_change.abs().gt(diverged_beyond));
-  const at::Tensor u = uniform(key.fold_in(2), {rows}, outcome.energy_change.options());
-  const at::Tensor accepted = u.log().lt(-outcome.energy_change).logical_and(divergent.logical_not());
+  const at::Tensor accepted = draws.decisions.log().lt(-outcome.energy_change).logical_and(divergent.logical_not());
   v = at::where(accepted.unsqueeze(1), moved, v);
   outcome.accepted = accepted.to(at::kDouble).mean().item<double>();
   outcome.divergences = divergent.sum().item<std::int64_t>();

@@ -30,7 +30,18 @@ struct HmcOutcome {
   at::Tensor energy_change;      // ΔH of each chain
 };
 
+// The random numbers of one trajectory of every row of v: who draws them in pieces gets rows that do not depend on how
+// many others there are.
+struct HmcDraws {
+  at::Tensor momenta;    // as v
+  at::Tensor lengths;    // rows × 1, as v, uniform: of the step
+  at::Tensor decisions;  // rows, float64, uniform
+};
+[[nodiscard]] HmcDraws hmc_draws(const Key& key, std::int64_t rows, std::int64_t width,
+                                 const at::TensorOptions& options);
+
 // Moves every row of v (in place) by one trajectory.
+HmcOutcome hmc(const HmcTarget& target, at::Tensor& v, double step, std::int64_t leapfrog, const HmcDraws& draws);
 HmcOutcome hmc(const HmcTarget& target, at::Tensor& v, double step, std::int64_t leapfrog, const Key& key);
 
 // The path alone: L steps of lengths `steps` (rows × 1) from (v, p), in place. Followed by the same with −p it comes

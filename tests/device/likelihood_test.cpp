@@ -1,11 +1,13 @@
 // Annealing on the device beside the CPU, in float64: the same chains, so the same weights.
 #include "harmonium/likelihood/ais.h"
+#include "harmonium/likelihood/decoder_annealing.h"
 #include "harmonium/likelihood/exact.h"
 #include "harmonium/likelihood/moment_averaging.h"
 #include "harmonium/likelihood/raise.h"
 #include "harmonium/likelihood/schedule.h"
 #include "tests/device/support.h"
 #include "tests/support/machines.h"
+#include "tests/support/vae.h"
 
 namespace harmonium {
 namespace {
@@ -85,6 +87,26 @@ TEST_F(OnDevice, AnAnnealingStoppedHereGoesOnThere) {
   MemoryJournal second = journal;
   expect_near(ais(path, 20, {.journal = &journal}).log_weights, whole, same);
   expect_near(ais(path_there, 20, {.journal = &second}).log_weights, whole, same);
+}
+
+// The pilot run, chains that begin at the encoder or the prior, and chains that walk down.
+TEST_F(OnDevice, DecodersAreAnnealedTheSameWay) {
+  const Vae here = support::small_deep_vae(), there = here.to(at::TensorOptions().device(cuda_));
+  const at::Tensor rows = support::all_rows(4).repeat({7, 1});
+  for (const DecoderBase base : {DecoderBase::encoder, DecoderBase::prior}) {
+    const DecoderPath path(here, here.parameters(), base, Key(1)), path_there(there, there.parameters(), base, Key(1));
+    EXPECT_NEAR(path.step(0.7), path_there.step(0.7), 1e-9);
+    const DecoderAnnealingOptions options{.chains = 3, .betas = 8};
+    const AnnealedDecoder up = anneal_decoder(path, rows, Key(2), options),
+                          up_there = anneal_decoder(path_there, rows, Key(2), options);
+    EXPECT_TRUE(up_there.log_weights.is_cpu());
+    expect_near(up_there.log_weights, up.log_weights, 1e-6);
+    const Dream made = here.sample(Key(3), 60);
+    std::vector<at::Tensor> makers;
+    for (const at::Tensor& each : made.latents) makers.push_back(each.to(cuda_));
+    expect_near(anneal_decoder_down(path_there, made.visible, makers, Key(4), options).log_weights,
+                anneal_decoder_down(path, made.visible, made.latents, Key(4), options).log_weights, 1e-6);
+  }
 }
 
 }  // namespace
