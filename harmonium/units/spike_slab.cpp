@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -15,47 +16,60 @@ namespace {
 
 const double log_of_two_pi = std::log(2 * std::numbers::pi);
 
-// Log-odds of the spike.
-at::Tensor spike_odds(const at::Tensor& field, const Unit::Parameters& parameters) {
-  const at::Tensor precision = parameters[1].to(at::kDouble);
-  return parameters[2].to(at::kDouble) + 0.5 * (log_of_two_pi - precision.log()) +
-         0.5 * field.to(at::kDouble).square() / precision;
+}  // namespace
+
+std::string SpikeSlab::spec() const {
+  return slabs_ == 1 ? format("spike_slab:{}", spikes_) : format("spike_slab:{}x{}", spikes_, slabs_);
 }
 
-// Probability of the spike, and the slab's middle and variance.
-struct Slab {
-  at::Tensor on, middle, variance;
-};
+at::Tensor SpikeSlab::in_all_columns(const at::Tensor& of_groups) const {
+  return slabs_ == 1 ? of_groups : of_groups.repeat_interleave(slabs_, 1);
+}
 
-Slab slab_of(const at::Tensor& field, const Unit::Parameters& parameters) {
+at::Tensor SpikeSlab::in_first_columns(const at::Tensor& of_groups) const {
+  if (slabs_ == 1) return of_groups;
+  const at::Tensor columns = at::zeros({of_groups.size(0), width()}, of_groups.options());
+  columns.view({-1, spikes_, slabs_}).select(2, 0).copy_(of_groups);
+  return columns;
+}
+
+at::Tensor SpikeSlab::of_first_columns(const at::Tensor& columns) const {
+  return slabs_ == 1 ? columns : columns.reshape({-1, spikes_, slabs_}).select(2, 0);
+}
+
+at::Tensor SpikeSlab::spike_odds(const at::Tensor& field, const Parameters& parameters) const {
+  const at::Tensor precision = parameters[1].to(at::kDouble), spike = parameters[2].to(at::kDouble);
+  const at::Tensor slabs = 0.5 * (log_of_two_pi - precision.log()) + 0.5 * field.to(at::kDouble).square() / precision;
+  if (slabs_ == 1) return slabs + spike;
+  return slabs.view({-1, spikes_, slabs_}).sum(2) + of_first_columns(spike);
+}
+
+SpikeSlab::Slabs SpikeSlab::slabs_of(const at::Tensor& field, const Parameters& parameters) const {
   const at::Tensor variance = parameters[1].to(at::kDouble).reciprocal();
   return {at::sigmoid(spike_odds(field, parameters)), field.to(at::kDouble) * variance, variance};
 }
 
-}  // namespace
-
-std::string SpikeSlab::spec() const { return format("spike_slab:{}", width()); }
-
 Unit::Parameters SpikeSlab::neutral_parameters(at::ScalarType type) const {
   // The spike is on half of the time.
-  return {at::zeros({width()}, type), at::ones({width()}, type), at::full({width()}, -0.5 * log_of_two_pi, type)};
+  const at::Tensor spike = at::full({1, spikes_}, -0.5 * log_of_two_pi * static_cast<double>(slabs_), type);
+  return {at::zeros({width()}, type), at::ones({width()}, type), in_first_columns(spike).view({width()})};
 }
 
 at::Tensor SpikeSlab::mean(const at::Tensor& field, const Parameters& parameters) const {
-  const Slab slab = slab_of(field, parameters);
-  return (slab.on * slab.middle).to(field.scalar_type());
+  const Slabs slabs = slabs_of(field, parameters);
+  return (in_all_columns(slabs.on) * slabs.middle).to(field.scalar_type());
 }
 
 at::Tensor SpikeSlab::sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const {
-  const Slab slab = slab_of(field, parameters);
-  const at::Tensor on = uniform(key.fold_in(0), field.sizes(), slab.on.options()).lt(slab.on);
+  const Slabs slabs = slabs_of(field, parameters);
+  const at::Tensor on = uniform(key.fold_in(0), slabs.on.sizes(), slabs.on.options()).lt(slabs.on);
   const at::Tensor value =
-      slab.middle + normal(key.fold_in(1), field.sizes(), slab.on.options()) * slab.variance.sqrt();
-  return (value * on).to(field.scalar_type());
+      slabs.middle + normal(key.fold_in(1), field.sizes(), slabs.on.options()) * slabs.variance.sqrt();
+  return (value * in_all_columns(on)).to(field.scalar_type());
 }
 
 at::Tensor SpikeSlab::mode(const at::Tensor& field, const Parameters& parameters) const {
-  return field / parameters[1] * spike_odds(field, parameters).gt(0);
+  return field / parameters[1] * in_all_columns(spike_odds(field, parameters).gt(0));
 }
 
 at::Tensor SpikeSlab::log_partition(const at::Tensor& field, const Parameters& parameters) const {
@@ -70,47 +84,59 @@ at::Tensor SpikeSlab::log_potential(const at::Tensor& state, const Parameters& p
 }
 
 std::vector<at::Tensor> SpikeSlab::statistics(const at::Tensor& state) const {
-  return {state, -0.5 * state * state, state.ne(0).to(state.scalar_type())};
+  const at::Tensor on = state.ne(0).to(state.scalar_type());
+  return {state, -0.5 * state * state, slabs_ == 1 ? on : in_first_columns(on.reshape({-1, spikes_, slabs_}).amax(2))};
 }
 
 std::vector<at::Tensor> SpikeSlab::expected_statistics(const at::Tensor& field, const Parameters& parameters) const {
-  const Slab slab = slab_of(field, parameters);
-  std::vector<at::Tensor> all = {slab.on * slab.middle, -0.5 * slab.on * (slab.middle.square() + slab.variance),
-                                 slab.on};
+  const Slabs slabs = slabs_of(field, parameters);
+  const at::Tensor on = in_all_columns(slabs.on);
+  std::vector<at::Tensor> all = {on * slabs.middle, -0.5 * on * (slabs.middle.square() + slabs.variance),
+                                 in_first_columns(slabs.on)};
   for (at::Tensor& one : all) one = one.to(field.scalar_type());
   return all;
 }
 
 at::Tensor SpikeSlab::expected_square(const at::Tensor& field, const Parameters& parameters) const {
-  const Slab slab = slab_of(field, parameters);
-  return (slab.on * (slab.middle.square() + slab.variance)).to(field.scalar_type());
+  const Slabs slabs = slabs_of(field, parameters);
+  return (in_all_columns(slabs.on) * (slabs.middle.square() + slabs.variance)).to(field.scalar_type());
 }
 
 at::Tensor SpikeSlab::conditional_covariance(const at::Tensor& field, const Parameters& parameters,
                                              const at::Tensor& weights) const {
-  const auto [on, m, s] = slab_of(field, parameters);
-  const at::Tensor first = on * m, second = on * (m.square() + s), third = on * (m.pow(3) + 3 * m * s);
-  const at::Tensor fourth = on * (m.pow(4) + 6 * m.square() * s + 3 * s.square());
-  const std::vector<at::Tensor> means = {first, -0.5 * second, on};
-  const std::vector<std::vector<at::Tensor>> products = {
-      {second, -0.5 * third, first}, {-0.5 * third, 0.25 * fourth, -0.5 * second}, {first, -0.5 * second, on}};
+  // With τ the statistics of a group whose spike is on, of mean μ and independent between columns:
+  // Cov = p Cov(τ) + p(1 − p) μμᵀ. Of N(m, s): Var x = s, Cov(x, −½x²) = −ms, Var(−½x²) = m²s + ½s².
+  const auto [p, m, s] = slabs_of(field, parameters);
+  const at::Tensor on = in_all_columns(p), none = at::zeros_like(m), shared = (p * (1 - p)).unsqueeze(2).unsqueeze(3);
+  const at::Tensor cross = -m * s;
+  const std::array<std::array<at::Tensor, 3>, 3> within = {
+      {{s + none, cross, none}, {cross, m.square() * s + 0.5 * s.square(), none}, {none, none, none}}};
+  const std::array<at::Tensor, 3> mean = {m, -0.5 * (m.square() + s), in_first_columns(at::ones_like(p))};
+  const auto grouped = [&](const at::Tensor& columns) { return columns.reshape({-1, spikes_, slabs_}); };
   std::vector<at::Tensor> rows;
-  for (std::size_t a = 0; a < products.size(); ++a) {
+  for (std::size_t a = 0; a < 3; ++a) {
     std::vector<at::Tensor> blocks;
-    for (std::size_t b = 0; b < products.size(); ++b)
-      blocks.push_back(at::diag(average_rows(products[a][b] - means[a] * means[b], weights)));
+    for (std::size_t b = 0; b < 3; ++b) {
+      const at::Tensor together = shared * grouped(mean[a]).unsqueeze(3) * grouped(mean[b]).unsqueeze(2);
+      const at::Tensor of_groups = average_rows(together.reshape({p.size(0), -1}), weights);
+      const at::Tensor block = at::zeros({spikes_, slabs_, spikes_, slabs_}, p.options());
+      block.diagonal(0, 0, 2).copy_(of_groups.view({spikes_, slabs_, slabs_}).permute({1, 2, 0}));
+      blocks.push_back(block.view({width(), width()}) + at::diag(average_rows(on * within[a][b], weights)));
+    }
     rows.push_back(at::cat(blocks, 1));
   }
   return at::cat(rows, 0).to(field.scalar_type());
 }
 
 Unit::Parameters SpikeSlab::parameters_of(const std::vector<at::Tensor>& moments, double smoothing) const {
-  const at::Tensor on = (moments[2].to(at::kDouble) * (1 - 2 * smoothing) + smoothing).clamp(1e-12, 1 - 1e-12);
-  const at::Tensor middle = moments[0].to(at::kDouble) / on;
+  const at::Tensor share = of_first_columns(moments[2].to(at::kDouble).unsqueeze(0));
+  const at::Tensor p = (share * (1 - 2 * smoothing) + smoothing).clamp(1e-12, 1 - 1e-12);
+  const at::Tensor on = in_all_columns(p).squeeze(0), middle = moments[0].to(at::kDouble) / on;
   const at::Tensor variance =
       (-2 * moments[1].to(at::kDouble) / on - middle.square()).clamp_min(std::max(smoothing, 1e-12));
-  const at::Tensor spike = (on / (1 - on)).log() - 0.5 * (log_of_two_pi + variance.log() + middle.square() / variance);
-  Parameters result = {middle / variance, variance.reciprocal(), spike};
+  const at::Tensor slabs = 0.5 * (log_of_two_pi + variance.log() + middle.square() / variance);
+  const at::Tensor spike = (p / (1 - p)).log() - slabs.view({1, spikes_, slabs_}).sum(2);
+  Parameters result = {middle / variance, variance.reciprocal(), in_first_columns(spike).view({width()})};
   for (at::Tensor& one : result) one = one.to(moments[0].scalar_type());
   return result;
 }

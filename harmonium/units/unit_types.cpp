@@ -93,6 +93,13 @@ std::shared_ptr<const Unit> stepped_of(std::string_view size, const std::string&
   return std::make_shared<Stepped>(units, copies);
 }
 
+// "5", or "5x3": slabs of each spike.
+std::shared_ptr<const Unit> spike_slab_of(std::string_view size, const std::string& spec) {
+  if (size.find('x') == std::string_view::npos) return unit_of_width<SpikeSlab>(size, spec);
+  const auto [spikes, slabs] = parse_groups(size, spec, "spike_slab:SPIKESxSLABS");
+  return std::make_shared<SpikeSlab>(spikes, slabs);
+}
+
 std::shared_ptr<const Unit> cardinality_of(std::string_view size, const std::string& spec) {
   const std::size_t sign = size.find("<=");
   require(sign != std::string_view::npos,
@@ -114,9 +121,17 @@ std::string fit_groups(const std::string& size, std::int64_t columns, const std:
   return format("{}x{}", columns / states, states);
 }
 
+// What stands behind the colon; × is another way to write x.
 std::string size_of(const std::string& spec) {
+  constexpr std::string_view times = "\u00d7";
   const std::size_t colon = spec.find(':');
-  return colon == std::string::npos ? "" : spec.substr(colon + 1);
+  std::string size;
+  for (std::size_t at = colon == std::string::npos ? spec.size() : colon + 1; at < spec.size(); ++at) {
+    const bool cross = spec.compare(at, times.size(), times) == 0;
+    size += cross ? 'x' : spec[at];
+    if (cross) at += times.size() - 1;
+  }
+  return size;
 }
 
 }  // namespace
@@ -209,11 +224,11 @@ const std::vector<UnitType>& unit_types() {
        .example = "or_pooled:2x2",
        .make = or_pooled_of},
       {.name = "spike_slab",
-       .form = "spike_slab:N",
-       .help = "0, or a real value",
+       .form = "spike_slab:N[xK]",
+       .help = "0, or a real value (K of them, 0 together)",
        .support = Support::reals,
        .example = "spike_slab:2",
-       .make = unit_of_width<SpikeSlab>},
+       .make = spike_slab_of},
       {.name = "twin",
        .form = "twin:N",
        .help = "means of two binary copies, in the pretraining of deep machines",

@@ -46,7 +46,7 @@ TEST_P(UnitLearning, ComesNearItsTeacherByTheExactGradient) {
 
 INSTANTIATE_TEST_SUITE_P(Units, UnitLearning,
                          testing::Values("cardinality:6<=2", "pooled:2x3", "or_pooled:2x2", "stepped:3x8", "poisson:3",
-                                         "relu:3", "drelu:3", "spike_slab:3"),
+                                         "relu:3", "drelu:3", "spike_slab:3", "spike_slab:2x2"),
                          support::spec_name);
 
 }  // namespace

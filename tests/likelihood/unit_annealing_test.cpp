@@ -56,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Units, UnitAnnealing,
                                          UnitPair{"relu", "bernoulli:4", "relu:2"},
                                          UnitPair{"visible_relu", "relu:2", "bernoulli:3"},
                                          UnitPair{"drelu", "bernoulli:4", "drelu:2"},
-                                         UnitPair{"spike_slab", "bernoulli:4", "spike_slab:2"}),
+                                         UnitPair{"spike_slab", "bernoulli:4", "spike_slab:2"},
+                                         UnitPair{"pooled_slabs", "bernoulli:4", "spike_slab:2x2"}),
                          [](const auto& one) { return one.param.name; });
 
 class QuietWatcher final : public Watcher {

@@ -95,7 +95,7 @@ TEST(Definiteness, GoesByTheGrowthOfEveryUnit) {
 // Gaussian visible units beside units without bounds are refused beyond the border; stepped ones are bounded and never
 // refused, though training keeps to the border as well.
 TEST(Definiteness, OfRectifiedUnitsIsKeptByStepsAndAskedForWhereItMatters) {
-  for (const char* hidden : {"relu:3", "drelu:3", "spike_slab:3", "stepped:3"}) {
+  for (const char* hidden : {"relu:3", "drelu:3", "spike_slab:3", "spike_slab:2x2", "stepped:3"}) {
     SCOPED_TRACE(hidden);
     BoltzmannMachine machine = randomized(make_rbm("gaussian:4", hidden, at::kDouble), 12, 0.2);
     at::Tensor(machine.parameters()["visible_hidden.weights"]).mul_(10 / coupling_strength(machine));

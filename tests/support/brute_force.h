@@ -71,8 +71,10 @@ inline double log_ways(int copies, double x) {
   return std::log(total);
 }
 
-// Steps of the grids that do not go by a precision: of log |x| on a half line, and of a slab.
-constexpr double half_line_step = 0.1, slab_step = 0.05;
+// Steps of the grids that do not go by a precision: of log |x| on a half line, and of a slab. Slabs of one spike make a
+// grid of as many dimensions, in steps that are below σ/1.5 for precisions below 2.7.
+constexpr double half_line_step = 0.1;
+inline double slab_step(std::size_t slabs) { return slabs == 1 ? 0.05 : 0.4; }
 
 // A unit's text as the name of a test.
 inline std::string spec_name(const testing::TestParamInfo<std::string>& one) {
@@ -85,6 +87,13 @@ inline std::string spec_name(const testing::TestParamInfo<std::string>& one) {
 
 // Whether a layer's units are of a type.
 inline bool of_type(const std::string& spec, const std::string& type) { return spec.starts_with(type + ":"); }
+
+// Values that one spike gates: "spike_slab:5x3" has 3.
+inline std::size_t slabs_of(const std::string& spec) {
+  int spikes = 0, slabs = 1;
+  std::sscanf(spec.c_str(), "spike_slab:%dx%d", &spikes, &slabs);
+  return static_cast<std::size_t>(slabs);
+}
 
 // What values count for beside their potential.
 inline double log_measure_of(const std::string& spec, const Row& x) {
@@ -101,8 +110,8 @@ inline double log_measure_of(const std::string& spec, const Row& x) {
 inline double log_cell(const std::string& spec, const Row& x) {
   double total = 0;
   for (const double value : x) {
-    if (of_type(spec, "relu") || of_type(spec, "drelu")) total += std::log(std::abs(value));  // dx = |x| d log |x|
-    if (of_type(spec, "spike_slab") && value == 0) total -= std::log(slab_step);              // an atom, not a cell
+    if (of_type(spec, "relu") || of_type(spec, "drelu")) total += std::log(std::abs(value));      // dx = |x| d log |x|
+    if (of_type(spec, "spike_slab") && value == 0) total -= std::log(slab_step(slabs_of(spec)));  // an atom, not a cell
   }
   return total;
 }
@@ -116,7 +125,10 @@ inline std::vector<Row> statistics_of(const std::string& spec, const Row& x) {
   };
   const auto half_square = [](double value) { return -value * value / 2; };
   if (of_type(spec, "gaussian") || of_type(spec, "relu") || of_type(spec, "spike_slab")) add(half_square);
-  if (of_type(spec, "spike_slab")) add([](double value) { return value == 0 ? 0.0 : 1.0; });
+  if (of_type(spec, "spike_slab")) {
+    all.emplace_back();  // at the first value of every group
+    for (std::size_t i = 0; i < x.size(); ++i) all.back().push_back(i % slabs_of(spec) == 0 && x[i] != 0 ? 1.0 : 0.0);
+  }
   if (of_type(spec, "drelu")) {
     add([](double value) { return -std::abs(value); });
     add([&](double value) { return value > 0 ? half_square(value) : 0; });
@@ -194,11 +206,23 @@ inline Points points_of(const std::string& spec, const Row& field_bound = {}, co
       points.log_measure += std::log(half_line_step);
     }
   } else if (std::sscanf(spec.c_str(), "spike_slab:%d", &groups) == 1) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {
-      const double reach = field_bound.at(i) / precision.at(i) + 9.5 / std::sqrt(precision[i]);
-      factors.push_back({{0}});
-      for (double x = -reach + slab_step / 3; x <= reach; x += slab_step) factors.back().push_back({x});
-      points.log_measure += std::log(slab_step);
+    const std::size_t slabs = slabs_of(spec);
+    const double step = slab_step(slabs);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(groups) * slabs; i += slabs) {
+      std::vector<Row> values = {{}};
+      for (std::size_t k = i; k < i + slabs; ++k) {
+        const double reach = field_bound.at(k) / precision.at(k) + 9.5 / std::sqrt(precision[k]);
+        std::vector<Row> longer;
+        for (const Row& row : values)
+          for (double x = -reach + step / 3; x <= reach; x += step) {
+            longer.push_back(row);
+            longer.back().push_back(x);
+          }
+        values = std::move(longer);
+        points.log_measure += std::log(step);
+      }
+      values.insert(values.begin(), Row(slabs, 0.0));
+      factors.push_back(std::move(values));
     }
   } else if (std::sscanf(spec.c_str(), "gaussian:%d", &groups) == 1) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(groups); ++i) {

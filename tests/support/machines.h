@@ -62,6 +62,7 @@ inline std::vector<MachineCase> shallow_machines() {
       rbm_case("ReluBernoulli", "relu:1", "bernoulli:2"),
       rbm_case("BernoulliDRelu", "bernoulli:2", "drelu:1"),
       rbm_case("BernoulliSpikeSlab", "bernoulli:3", "spike_slab:1"),
+      rbm_case("BernoulliPooledSlabs", "bernoulli:2", "spike_slab:1x2"),
       {"ClassificationRbm",
        [] { return randomized(make_classification_rbm("bernoulli:3", 3, "bernoulli:3", at::kDouble), 2); }},
       {"GaussianClassificationRbm",

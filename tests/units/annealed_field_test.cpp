@@ -33,7 +33,7 @@ TEST_P(AnnealedField, GivesTheDrawAndTheLogRatioOfTheFieldsAddedUp) {
 INSTANTIATE_TEST_SUITE_P(, AnnealedField,
                          testing::Values("bernoulli:1", "bernoulli:700", "softmax:3x4", "gaussian:5",
                                          "cardinality:30<=4", "pooled:3x4", "or_pooled:3x4", "stepped:7", "nrelu:7",
-                                         "poisson:4", "relu:5", "drelu:5", "spike_slab:5"));
+                                         "poisson:4", "relu:5", "drelu:5", "spike_slab:5", "spike_slab:5x3"));
 
 }  // namespace
 }  // namespace harmonium

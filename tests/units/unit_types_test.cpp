@@ -41,6 +41,14 @@ TEST(UnitTypes, ForDataGetTheirWidthFromTheColumns) {
                   {"student", "bernoulli:N", "counts:K"});
 }
 
+TEST(UnitTypes, TakeATimesSignForAnX) {
+  EXPECT_EQ(make_unit("spike_slab:4\u00d73")->spec(), "spike_slab:4x3");
+  EXPECT_EQ(make_unit("spike_slab:4\u00d73")->width(), 12);
+  EXPECT_EQ(make_unit("spike_slab:4x1")->spec(), "spike_slab:4");
+  EXPECT_EQ(fit_unit("softmax:4\u00d73", 12), "softmax:4x3");
+  expect_mentions(message_of([] { (void)make_unit("spike_slab:4x0"); }), {"spike_slab:4x0", "positive"});
+}
+
 TEST(UnitTypes, TakeANumberForBinaryHiddenUnits) {
   EXPECT_EQ(hidden_spec("100"), "bernoulli:100");
   EXPECT_EQ(hidden_spec("gaussian:20"), "gaussian:20");
