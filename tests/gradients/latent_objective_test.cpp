@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harmonium/core/error.h"
+#include "harmonium/gradients/exact_gradient.h"
 #include "tests/support/belief_net.h"
 #include "tests/support/sigmoid_belief_net.h"
 #include "tests/support/statistics.h"
@@ -165,6 +166,64 @@ INSTANTIATE_TEST_SUITE_P(
                           ObjectiveCase{"bihm:2", 0}, ObjectiveCase{"bihm:3", 0}, ObjectiveCase{"wake_sleep", 0}),
         ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}}, NetCase{"nonlinear", {2, 2}, {3}})),
     name_of_case);
+
+// With an RBM as prior log p is larger by log Z, which no draw changes: the surrogate's gradient for q is that of the
+// normalized net, and for the prior it lacks −∇log Z once, which the machine's own moments are.
+TEST(LatentObjective, HasTheGradientOfTheBoundUnderAPriorWhoseLogZItDoesNotKnow) {
+  const SigmoidBeliefNet net = support::small_sbn_with_rbm(11);
+  const Moments model = exact_moments(net.rbm_prior()->machine(net.parameters()));
+  const at::Tensor row = at::tensor({1.0, 0.0, 1.0, 1.0}, at::kDouble);
+  for (const ObjectiveCase& each : {ObjectiveCase{"elbo:1", 1, "none"},
+                                    {"elbo:1", 1, "mean"},
+                                    {"elbo:1", 1, "optimal"},
+                                    {"elbo:2", 1},
+                                    {"iwae:2", 2},
+                                    {"vimco:2", 2},
+                                    {"rws:1", 0},
+                                    {"rws:2", 0},
+                                    {"bihm:2", 0},
+                                    {"wake_sleep", 0}}) {
+    SCOPED_TRACE(each.objective + " " + each.baseline);
+    LatentObjective objective(each.objective, net.widths_below(),
+                              {.baseline = each.baseline, .recognition = net.affine_recognition()});
+    const at::Tensor others = support::all_rows(4);
+    objective.observe(net.parameters(), others, net.infer(net.parameters(), others, objective.draws(), Key(21)));
+    const Moments leaves = leaves_of(net.parameters());
+    const std::int64_t draws = each.bound > 0 ? each.bound : objective.draws();
+    const auto truth = [&] {
+      return enumerated_bound(net, leaves, row, draws, each.helmholtz() ? 0.5 : 1) -
+             support::enumerated_prior_log_z(net, leaves);
+    };
+    (void)flat_gradient(leaves, mean_surrogate(objective, net, leaves, row), of_both);
+    Moments found;
+    for (const auto& [name, leaf] : leaves.entries())
+      found.insert(name, leaf.grad().defined() ? leaf.grad().clone() : at::zeros_like(leaf));
+    for (const auto& [name, value] : model.entries()) found["prior." + name] -= value;
+    (void)flat_gradient(leaves, truth(), of_both);
+    for (const auto& [name, leaf] : leaves.entries())
+      if (each.bound > 0 || !name.starts_with("up")) support::expect_close(found[name], leaf.grad(), 1e-12);
+  }
+}
+
+// Rows that are all the same have drawn the same three states, and each stands for as many as its share says.
+TEST(LatentObjective, ChoosesTopsByTheSharesOfTheirDraws) {
+  const SigmoidBeliefNet net = support::small_sbn_with_rbm(12);
+  constexpr std::int64_t rows = 20000;
+  const at::Tensor row = at::tensor({0.0, 1.0, 1.0, 0.0}, at::kDouble);
+  const at::Tensor states = support::all_rows(3).index_select(0, at::tensor({1, 4, 6}, at::kLong));
+  const Trace trace = net.score(net.parameters(), row.expand({rows, 4}), {states.unsqueeze(0).expand({rows, 3, 3})});
+  for (const char* spec : {"rws:3", "bihm:3", "elbo:3"}) {
+    SCOPED_TRACE(spec);
+    const LatentObjective objective(spec, net.widths_below());
+    const at::Tensor tops = objective.chosen_tops(trace, Key(3));
+    const at::Tensor codes = (tops.to(at::kLong) * at::pow(2, at::arange(3, at::kLong))).sum(1);
+    const at::Tensor shares = objective.shares(trace.log_weights())[0];
+    EXPECT_NEAR(shares.sum().item<double>(), 1, 1e-12);
+    support::expect_frequencies(
+        support::numbers(at::bincount(codes, {}, 8).index_select(0, at::tensor({1, 4, 6}, at::kLong))),
+        support::numbers(shares));
+  }
+}
 
 TEST(LatentObjective, BoundsRiseWithTheNumberOfDrawsToTheLogLikelihood) {
   for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 7), small_sbn({2, 2}, {3}, 8)})

@@ -11,10 +11,12 @@ namespace harmonium::support {
 
 // Every parameter ~ N(0, 1).
 inline SigmoidBeliefNet small_sbn(std::vector<std::int64_t> latent, std::vector<std::int64_t> between = {},
-                                  std::uint64_t seed = 1, std::int64_t pixels = 3) {
-  SigmoidBeliefNet net(
-      {.visible = format("bernoulli:{}", pixels), .latent = std::move(latent), .between = std::move(between)},
-      at::kDouble);
+                                  std::uint64_t seed = 1, std::int64_t pixels = 3, std::int64_t prior_hidden = 0) {
+  SigmoidBeliefNet net({.visible = format("bernoulli:{}", pixels),
+                        .latent = std::move(latent),
+                        .between = std::move(between),
+                        .prior_hidden = prior_hidden},
+                       at::kDouble);
   for (std::uint64_t i = 0; const auto& [name, value] : net.parameters().entries())
     at::Tensor(value).copy_(normal(Key(seed).fold_in(i++), value.sizes(), at::kDouble));
   return net;
@@ -49,7 +51,19 @@ inline Trace enumerated(const SigmoidBeliefNet& net, const Moments& parameters, 
   return net.score(parameters, row.unsqueeze(0).expand({tuples.front().size(0), row.size(0)}), tuples);
 }
 
-// log p(x) by the sum over all latent states, rows.
+// Three latents, two hidden units of the prior over them, four pixels.
+inline SigmoidBeliefNet small_sbn_with_rbm(std::uint64_t seed = 1) { return small_sbn({3}, {}, seed, 4, 2); }
+
+// log Z of an RBM that is a net's prior, by the sum over all states of both layers, written out; differentiable.
+inline at::Tensor enumerated_prior_log_z(const SigmoidBeliefNet& net, const Moments& parameters) {
+  const at::Tensor h = all_rows(net.structure().latent.back()), g = all_rows(net.structure().prior_hidden);
+  const at::Tensor potential = h.matmul(parameters["prior.visible.bias"]).unsqueeze(1) +
+                               g.matmul(parameters["prior.hidden.bias"]).unsqueeze(0) +
+                               h.matmul(parameters["prior.visible_hidden.weights"]).matmul(g.t());
+  return at::logsumexp(potential.reshape({-1}), 0);
+}
+
+// log p(x) by the sum over all latent states, rows; log p(x) + log Z where the prior is an RBM.
 inline at::Tensor enumerated_log_p(const SigmoidBeliefNet& net, const Moments& parameters, const at::Tensor& rows) {
   const std::vector<at::Tensor> states = all_tuples(net, 1);
   std::vector<at::Tensor> each;

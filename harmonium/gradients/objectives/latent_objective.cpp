@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/gradients/objectives/draws_of_spec.h"
+#include "harmonium/kernels/random.h"
 
 namespace harmonium {
 
@@ -126,7 +127,7 @@ LatentObjective::Surrogate LatentObjective::of_trace(const Moments& leaves, cons
   const at::Tensor live = log_p - log_q, log_w = live.detach();
   require(log_w.size(1) == draws_, "the objective {} is about {} draws of each row, and {} were given", spec(), draws_,
           log_w.size(1));
-  const at::Tensor share = at::softmax(log_w, 1);
+  const at::Tensor share = shares(log_w);
   if (name_ == "vimco" || name_ == "iwae") {
     const at::Tensor bound = log_mean_weight(log_w);
     const at::Tensor signal = name_ == "vimco" ? vimco_signals(log_w) : iwae_signals(bound, guesses);
@@ -137,10 +138,23 @@ LatentObjective::Surrogate LatentObjective::of_trace(const Moments& leaves, cons
   if (relaxes()) return {.climbed = log_mean_weight(live), .shown = log_mean_weight(log_w)};
   if (name_ == "bihm") {
     const at::Tensor roots = 0.5 * log_w;
-    return {.climbed = (at::softmax(roots, 1) * (log_p + log_q)).sum(1) - log_q.mean(1),
-            .shown = 2 * log_mean_weight(roots)};
+    return {.climbed = (share * (log_p + log_q)).sum(1) - log_q.mean(1), .shown = 2 * log_mean_weight(roots)};
   }
   return {.climbed = by_score(leaves, rows, trace, guesses), .shown = log_w.mean(1)};
+}
+
+at::Tensor LatentObjective::shares(const at::Tensor& log_weights) const {
+  if (by_layers() || name_ == "wake_sleep" || name_ == "straight_through")
+    return at::full_like(log_weights, 1 / static_cast<double>(log_weights.size(1)));
+  return at::softmax(name_ == "bihm" ? 0.5 * log_weights : log_weights, 1);
+}
+
+at::Tensor LatentObjective::chosen_tops(const Trace& trace, const Key& key) const {
+  const c10::NoGradGuard without_gradient;
+  const at::Tensor upto = shares(trace.log_weights()).cumsum(1), &tops = trace.latents.back();
+  const at::Tensor u = uniform(key, {upto.size(0), 1}, upto.options()) * upto.narrow(1, upto.size(1) - 1, 1);
+  const at::Tensor draw = (upto <= u).sum(1).clamp_max(upto.size(1) - 1).view({-1, 1, 1});
+  return tops.detach().gather(1, draw.expand({-1, 1, tops.size(2)})).squeeze(1);
 }
 
 // Without a running mean a signal is mostly its mean, hundreds of nats of noise: the first batch teaches p alone.
@@ -190,8 +204,8 @@ at::Tensor LatentObjective::of_dream(const Trace& trace) const {
 }
 
 at::Tensor LatentObjective::of_dreams(const LatentModel& model, const Moments& leaves, std::int64_t count,
-                                      const Key& key) const {
-  const Dream made = model.dream(leaves, count, key);
+                                      const Key& key, const at::Tensor& tops) const {
+  const Dream made = tops.defined() ? model.dream_below(leaves, tops, key) : model.dream(leaves, count, key);
   std::vector<at::Tensor> latents;
   for (const at::Tensor& layer : made.latents) latents.push_back(layer.unsqueeze(1));
   return of_dream(model.score(leaves, made.visible, latents));
@@ -234,13 +248,15 @@ void LatentObjective::observe(const Moments& leaves, const at::Tensor& rows, con
 }
 
 LatentObjective::Surrogate LatentObjective::estimate(const LatentModel& model, const Moments& leaves,
-                                                     const at::Tensor& rows, const Key& key) {
+                                                     const at::Tensor& rows, const Key& key, const at::Tensor& tops,
+                                                     Trace* seen) {
   const Trace trace = infer(model, leaves, rows, key.fold_in(0));
   const Surrogate found = of_trace(leaves, rows, trace);
   observe(leaves, rows, trace);
+  if (seen != nullptr) *seen = trace;
   Surrogate result{.climbed = found.climbed.mean(), .shown = found.shown.mean().detach()};
   if (!dreams()) return result;
-  result.climbed = result.climbed + of_dreams(model, leaves, rows.size(0), key.fold_in(1)).mean();
+  result.climbed = result.climbed + of_dreams(model, leaves, rows.size(0), key.fold_in(1), tops).mean();
   return result;
 }
 

@@ -30,6 +30,11 @@
 // A normalized signal is divided by max(1, √v_l), v_l the running variance of what the baseline leaves: unbiased up to
 // a positive factor for each layer of φ.
 //
+// A prior that is normalized but for a constant (models/directed/rbm_prior.h) changes nothing for q: log Z is the same
+// for all draws, cancels in w̃ and in vimco's and leave_one_out's differences, and is one more constant under any other
+// baseline, where it may cost variance. What is shown is then larger by log Z. For p, ∇log Z is to be taken off once,
+// since the shares of a row's draws add up to one (shares(); training/objectives/contrasted_part.h).
+//
 // The signal of layer l is what comes after h_{l−1}: f_l = Σ_{m≥l} [log p(h_{m−1} | h_m) − log q(h_m | h_{m−1})] +
 // log p(h_L). Running means are those before the batch: what a batch knows of itself would bias it. Where there are
 // none yet, in the first batch, q stands still.
@@ -92,15 +97,20 @@ class LatentObjective {
                                    const std::vector<at::Tensor>& guesses = {}) const;
   // Of rows that the model has drawn itself, with the latents that made them.
   [[nodiscard]] at::Tensor of_dream(const Trace& trace) const;
-  // The same for `count` such rows.
+  // The same for `count` such rows; with draws of h_L that are at hand (rows × width), for those.
   [[nodiscard]] at::Tensor of_dreams(const LatentModel& model, const Moments& leaves, std::int64_t count,
-                                     const Key& key) const;
+                                     const Key& key, const at::Tensor& tops = {}) const;
+  // What each draw's log p counts for in the surrogate of its row, rows × K: a row's shares add up to one.
+  [[nodiscard]] at::Tensor shares(const at::Tensor& log_weights) const;
+  // A draw of h_L for every row, chosen by those shares: rows × width.
+  [[nodiscard]] at::Tensor chosen_tops(const Trace& trace, const Key& key) const;
   // Takes the signals of a batch into the running means.
   void observe(const Moments& leaves, const at::Tensor& rows, const Trace& trace);
 
-  // One estimate for a batch: the means over rows of the surrogate and of what is shown. Draws, and observes.
+  // One estimate for a batch: the means over rows of the surrogate and of what is shown. Draws, and observes. `tops`:
+  // draws of the prior that dreams begin at where they are at hand. `seen` takes the draws where it is given.
   [[nodiscard]] Surrogate estimate(const LatentModel& model, const Moments& leaves, const at::Tensor& rows,
-                                   const Key& key);
+                                   const Key& key, const at::Tensor& tops = {}, Trace* seen = nullptr);
 
   [[nodiscard]] NamedTensors state() const;
   void restore(const NamedTensors& saved);

@@ -18,4 +18,8 @@ Trace LatentModel::relax(const Moments&, const at::Tensor&, std::int64_t, const 
   fail("draws of real latent variables have a path and need no relaxation");
 }
 
+Dream LatentModel::dream_below(const Moments&, const at::Tensor&, const Key&) const {
+  fail("this model draws its uppermost latents itself");
+}
+
 }  // namespace harmonium

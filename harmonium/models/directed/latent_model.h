@@ -18,7 +18,8 @@ namespace harmonium {
 // Latents of some rows, K of each, with the logarithms of their probabilities.
 struct Trace {
   std::vector<at::Tensor> latents;  // h_1, …, h_L: rows × K × width
-  // rows × K, float64: log_p[l] = log p(h_l | h_{l+1}), the last log p(h_L); log_q[l] = log q(h_{l+1} | h_l).
+  // rows × K, float64: log_p[l] = log p(h_l | h_{l+1}), the last log p(h_L); log_q[l] = log q(h_{l+1} | h_l). Where the
+  // prior is not normalized the last of log_p is log f(h_L), which is too large by log Z.
   std::vector<at::Tensor> log_p, log_q;
   // log w = log p(x, h) − log q(h | x), rows × K, float64.
   [[nodiscard]] at::Tensor log_weights() const;
@@ -73,6 +74,10 @@ class LatentModel {
   [[nodiscard]] virtual Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const = 0;
   // Null where latents are discrete. It refers to this model.
   [[nodiscard]] virtual const Decoder* decoder() const { return nullptr; }
+  // The same below given draws of h_L, rows × width. Fails where there is no prior to be drawn from elsewhere.
+  [[nodiscard]] virtual Dream dream_below(const Moments& parameters, const at::Tensor& top, const Key& key) const;
+  // Whether dreams have the law of the model; else they end chains and come close to it.
+  [[nodiscard]] virtual bool dreams_exactly() const { return true; }
 };
 
 }  // namespace harmonium

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/kernels/random.h"
 #include "harmonium/nets/dense.h"
 
 namespace harmonium {
@@ -28,7 +29,13 @@ SigmoidBeliefNet::SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::Scal
     up_.push_back(std::make_shared<Dense>(format("up{}.", l + 1), upwards, structure_.activation));
   }
   for (const auto& net : down_) net->declare(parameters_, type);
-  parameters_.insert(prior_name(), at::zeros({structure_.latent.back()}, type));
+  require(structure_.prior_hidden >= 0, "an RBM as prior needs hidden units, not {}", structure_.prior_hidden);
+  if (structure_.prior_hidden > 0) {
+    rbm_prior_.emplace(structure_.latent.back(), structure_.prior_hidden, type);
+    rbm_prior_->declare(parameters_);
+  } else {
+    parameters_.insert(prior_name(), at::zeros({structure_.latent.back()}, type));
+  }
   for (const auto& net : up_) net->declare(parameters_, type);
 }
 
@@ -109,17 +116,28 @@ Trace SigmoidBeliefNet::score(const Moments& parameters, const at::Tensor& rows,
     trace.log_p.push_back(law.log_prob(below, down_[l]->forward(parameters, h)));
     trace.log_q.push_back(latent_[l]->log_prob(h, up_[l]->forward(parameters, below)));
   }
-  trace.log_p.push_back(latent_.back()->log_prob(latents.back(), parameters[prior_name()]));
+  trace.log_p.push_back(rbm_prior_ ? rbm_prior_->log_f(parameters, latents.back())
+                                   : latent_.back()->log_prob(latents.back(), parameters[prior_name()]));
   return trace;
 }
 
 Dream SigmoidBeliefNet::dream(const Moments& parameters, std::int64_t count, const Key& key) const {
   require(count >= 0, "a sigmoid belief net cannot draw {} rows", count);
   const c10::NoGradGuard without_gradient;
-  const std::size_t layers = latent_.size();
-  Dream result{.visible = {}, .means = {}, .latents = std::vector<at::Tensor>(layers)};
-  at::Tensor raw = parameters[prior_name()].detach().expand({count, structure_.latent.back()}).contiguous();
-  for (std::size_t l = layers; l-- > 0;) {
+  const Key top = key.fold_in(latent_.size());
+  if (rbm_prior_) return dream_below(parameters, rbm_prior_->draw(parameters, count, top), key);
+  const at::Tensor raw = parameters[prior_name()].detach().expand({count, structure_.latent.back()}).contiguous();
+  return dream_below(parameters, latent_.back()->sample(top, raw), key);
+}
+
+Dream SigmoidBeliefNet::dream_below(const Moments& parameters, const at::Tensor& top, const Key& key) const {
+  require(top.dim() == 2 && top.size(1) == structure_.latent.back(), "dreams of this net begin at rows of {} latents",
+          structure_.latent.back());
+  const c10::NoGradGuard without_gradient;
+  Dream result{.visible = {}, .means = {}, .latents = std::vector<at::Tensor>(latent_.size())};
+  result.latents.back() = top;
+  at::Tensor raw = down_.back()->forward(parameters, top);
+  for (std::size_t l = latent_.size() - 1; l-- > 0;) {
     result.latents[l] = latent_[l]->sample(key.fold_in(l + 1), raw);
     raw = down_[l]->forward(parameters, result.latents[l]);
   }
@@ -140,7 +158,17 @@ void initialize(SigmoidBeliefNet& net, const Key& key, const at::Tensor& data_me
     parameters[net.up(l).output_bias()].fill_(latent_bias);
     if (l > 0) parameters[net.down(l).output_bias()].fill_(latent_bias);
   }
-  parameters[SigmoidBeliefNet::prior_name()].fill_(latent_bias);
+  if (const RbmPrior* prior = net.rbm_prior()) {
+    constexpr double prior_weights = 0.01;
+    const BoltzmannMachine machine = prior->machine(parameters);
+    // −1 but for what the hidden units add at first.
+    at::Tensor weights = machine.parameters()["visible_hidden.weights"];
+    weights.copy_(normal(key.fold_in(2 * net.structure().latent.size()), weights.sizes(), weights.options()));
+    weights.mul_(prior_weights);
+    at::Tensor(machine.parameters()["visible.bias"]).fill_(latent_bias);
+  } else {
+    parameters[SigmoidBeliefNet::prior_name()].fill_(latent_bias);
+  }
   at::Tensor& bias = parameters[net.down(0).output_bias()];
   bias.copy_(net.visible().raw_of_means(data_means.to(bias.options())));
 }

@@ -8,15 +8,21 @@
 // another distribution than Bernoulli. Z = 1, so that ∂log p(x, h)/∂W is the delta rule; no path leads through a binary
 // draw, so that gradients for q come from score functions or weights (gradients/objectives/latent_objective.h).
 //
-// Parameters are "down1.layer1.weights", "down1.layer1.bias", …, "prior.bias", "up1.layer1.weights", …
+// In place of the factorial p(h_L) a restricted Boltzmann machine may stand (rbm_prior.h). The net is then normalized
+// but for the machine's log Z: log p of a Trace is larger by that, and dreams are exact only where the machine's are.
+//
+// Parameters are "down1.layer1.weights", "down1.layer1.bias", …, "prior.bias" (or those of the machine),
+// "up1.layer1.weights", …
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/models/directed/latent_model.h"
+#include "harmonium/models/directed/rbm_prior.h"
 #include "harmonium/nets/activation.h"
 #include "harmonium/nets/net.h"
 
@@ -27,6 +33,7 @@ struct SigmoidBeliefNetStructure {
   std::vector<std::int64_t> latent = {200};  // from the data up
   std::vector<std::int64_t> between = {};    // deterministic layers between two stochastic ones, from below
   Activation activation = Activation::tanh;  // of those
+  std::int64_t prior_hidden = 0;             // hidden units of the RBM that is the prior of h_L; 0: a factorial prior
 };
 
 class SigmoidBeliefNet final : public LatentModel {
@@ -45,7 +52,10 @@ class SigmoidBeliefNet final : public LatentModel {
   // The same of any net with so many latent layers and nothing between them.
   [[nodiscard]] static std::vector<AffineLayer> affine_recognition(std::size_t layers);
 
+  // Of a factorial prior.
   [[nodiscard]] static const char* prior_name() { return "prior.bias"; }
+  // Null where the prior is factorial.
+  [[nodiscard]] const RbmPrior* rbm_prior() const { return rbm_prior_ ? &*rbm_prior_ : nullptr; }
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
@@ -68,17 +78,21 @@ class SigmoidBeliefNet final : public LatentModel {
   [[nodiscard]] Trace relax(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
                             const Relaxation& relaxation) const override;
   [[nodiscard]] Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const override;
+  [[nodiscard]] Dream dream_below(const Moments& parameters, const at::Tensor& top, const Key& key) const override;
+  [[nodiscard]] bool dreams_exactly() const override { return !rbm_prior_ || rbm_prior_->draws_exactly(); }
 
  private:
   SigmoidBeliefNetStructure structure_;
   std::shared_ptr<const Distribution> visible_;
   std::vector<std::shared_ptr<const BernoulliDistribution>> latent_;
   std::vector<std::shared_ptr<const Net>> down_, up_;
+  std::optional<RbmPrior> rbm_prior_ = std::nullopt;
   Moments parameters_;
 };
 
 // Draws all nets afresh (nets/dense.h) and begins at the means of the data (visible columns). Biases of latent layers
-// are −1, in p as published for reweighted wake–sleep and in q alike, so that both begin close together.
+// are −1, in p as published for reweighted wake–sleep and in q alike, so that both begin close together. The weights of
+// an RBM that is the prior are ~ N(0, 0.01²), so that it begins as the factorial prior would.
 void initialize(SigmoidBeliefNet& net, const Key& key, const at::Tensor& data_means);
 
 }  // namespace harmonium

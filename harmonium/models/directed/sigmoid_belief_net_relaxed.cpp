@@ -49,6 +49,8 @@ Trace SigmoidBeliefNet::relax(const Moments& parameters, const at::Tensor& rows,
     latents.push_back(log_odds.back().sigmoid());
   }
   if (relaxation.straight_through) return score(parameters, rows, latents);
+  require(!rbm_prior_,
+          "relaxed bits have a density, and an RBM as prior has none; use another @objective than concrete");
   Trace trace{.latents = latents, .log_p = {}, .log_q = {}};
   for (std::size_t l = 0; l < latent_.size(); ++l) {
     const at::Tensor raw = down_[l]->forward(parameters, latents[l]);
