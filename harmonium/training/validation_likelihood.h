@@ -6,19 +6,19 @@
 // mean-field bound falls as upper layers learn, and would choose a model that has not learnt yet.
 #pragma once
 
-#include <map>
 #include <optional>
 
 #include "harmonium/data/dataset.h"
-#include "harmonium/likelihood/running_log_z.h"
+#include "harmonium/training/followed_log_z.h"
 
 namespace harmonium {
 
 struct ValidationLikelihoodOptions {
   std::int64_t rows = 1000;  // at most so many, binarized once
+  // Of log Z (training/followed_log_z.h).
   std::int64_t chains = 100;
   double steps_per_update = 0.25;
-  std::int64_t first_steps = 100;  // from the base to the model before its first update
+  std::int64_t first_steps = 100;
   // Joined hidden layers: by so many annealing steps, of so many chains for every row; 0: by mean field.
   std::int64_t row_betas = 0, row_chains = 2;
   int exact_bits = 14;  // log Z is exact where the smaller side has at most 2^14 states
@@ -38,8 +38,8 @@ class ValidationLikelihood {
   [[nodiscard]] Found measure(const BoltzmannMachine& machine, std::int64_t update);
   [[nodiscard]] std::int64_t rows() const { return rows_.front().size(0); }
 
-  [[nodiscard]] NamedTensors state() const;
-  void restore(const NamedTensors& tensors);
+  [[nodiscard]] NamedTensors state() const { return log_z_.state(); }
+  void restore(const NamedTensors& tensors) { log_z_.restore(tensors); }
 
  private:
   [[nodiscard]] double mean_log_f(const BoltzmannMachine& machine, std::int64_t update) const;
@@ -47,8 +47,7 @@ class ValidationLikelihood {
   ValidationLikelihoodOptions options_;
   Key key_;
   std::vector<at::Tensor> rows_;
-  std::optional<RunningLogZ> running_;  // nothing where log Z is exact
-  std::int64_t update_ = -1;            // of the last look
+  FollowedLogZ log_z_;
 };
 
 }  // namespace harmonium

@@ -1,10 +1,15 @@
 // What every objective owes to Training.
 #include <gtest/gtest.h>
 
+#include "harmonium/geometry/optimizer_by_parts.h"
+#include "harmonium/gradients/objectives/latent_objective.h"
+#include "harmonium/models/directed/sigmoid_belief_net.h"
 #include "harmonium/models/free_energy/covariance_model.h"
 #include "harmonium/training/make_training.h"
+#include "harmonium/training/objectives/contrasted_part.h"
 #include "harmonium/training/objectives/criterion.h"
 #include "harmonium/training/objectives/energy_contrast.h"
+#include "harmonium/training/objectives/surrogate_ascent.h"
 #include "tests/support/belief_net.h"
 #include "tests/training/support.h"
 
@@ -89,6 +94,42 @@ Training energy_contrast(bool first) {
           {.updates = 40, .averaging = 10, .seed = 3}};
 }
 
+// A net whose prior is a machine: its chains, and both optimizers side by side.
+Training contrasted_part(bool first) {
+  SigmoidBeliefNet net({.visible = "bernoulli:6", .latent = {5}, .prior_hidden = 4});
+  initialize(net, Key(first ? 1 : 9), at::full({6}, 0.3, at::kFloat));
+  const auto climbed = std::make_shared<LatentObjective>("rws:3", net.widths_below());
+  const std::shared_ptr<NegativePhase> phase = make_negative_phase("pcd", {.sweeps = 1, .particles = 20});
+  const auto tops = std::make_shared<at::Tensor>();
+  const Moments& all = net.parameters();
+  Moments rest;
+  ParameterGroup names;
+  for (const auto& [name, value] : all.entries()) names.names.push_back(name);
+  for (const auto& [name, value] : all.entries())
+    if (!name.starts_with(RbmPrior::prefix())) rest.insert(name, value);
+  auto whole = std::make_unique<SurrogateAscent>(
+      all, std::vector<ParameterGroup>{names}, "log_likelihood",
+      [net, climbed, tops](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
+        Trace seen;
+        const auto found = climbed->estimate(net, leaves, batch.front(), step.key, {}, &seen);
+        *tops = climbed->chosen_tops(seen, step.key.fold_in(7));
+        return SurrogateAscent::Value{.climbed = found.climbed, .shown = found.shown};
+      });
+  const BoltzmannMachine machine = net.rbm_prior()->machine(all);
+  auto objective =
+      std::make_unique<ContrastedPart>(std::move(whole), machine, RbmPrior::prefix(), phase, [tops] { return *tops; });
+  std::vector<OptimizerByParts::Part> parts;
+  parts.push_back({.prefix = RbmPrior::prefix(),
+                   .optimizer = make_metric("fang", machine.topology(), machine.parameters(), {.refit_every = 5}),
+                   .pairwise_rate = 0.1});
+  parts.push_back({.prefix = "", .optimizer = make_optimizer("adam", {names}, rest)});
+  return {std::move(objective),
+          std::make_unique<OptimizerByParts>(std::move(parts)),
+          BatchStream(random_bits(50, 6), {.batch = 16}, Key(2)),
+          {.rate_bias = 0.05, .rate_weights = 0.05, .momentum = 0.5},
+          {.updates = 40, .averaging = 10, .seed = 3}};
+}
+
 struct ObjectiveCase {
   std::string name;
   Training (*make)(bool first);  // the other begins elsewhere, so that nothing is right by luck
@@ -138,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryObjective,
                                          ObjectiveCase{"SampledPosterior", sampled_posterior},
                                          ObjectiveCase{"Criterion", criterion}, ObjectiveCase{"WakeSleep", wake_sleep},
                                          ObjectiveCase{"TwoPlayers", two_players},
-                                         ObjectiveCase{"EnergyContrast", energy_contrast}),
+                                         ObjectiveCase{"EnergyContrast", energy_contrast},
+                                         ObjectiveCase{"ContrastedPart", contrasted_part}),
                          [](const auto& one) { return one.param.name; });
 
 TEST(Objective, ThatLeavesEntriesOutLeavesTheirParametersUntouched) {
