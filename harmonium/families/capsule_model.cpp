@@ -10,6 +10,7 @@
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/kernels/pose.h"
+#include "harmonium/models/capsules/posing.h"
 
 namespace harmonium {
 
@@ -85,18 +86,6 @@ std::string CapsuleModel::remark() const {
          "picture is.";
 }
 
-template <class Of>
-at::Tensor CapsuleModel::by_pieces(const at::Tensor& rows, const Of& of) const {
-  constexpr std::int64_t at_once = 1000;
-  const c10::NoGradGuard no_gradients;
-  const at::TensorOptions options = parameters()["templates"].options();
-  std::vector<at::Tensor> pieces;
-  for (std::int64_t first = 0; first == 0 || first < rows.size(0); first += at_once)
-    pieces.push_back(
-        on_cpu(of(rows.narrow(0, first, std::min(at_once, rows.size(0) - first)).to(options))).to(at::kFloat));
-  return at::cat(pieces);
-}
-
 at::Tensor CapsuleModel::draw(const Request& request) const {
   const c10::NoGradGuard no_gradients;
   const Scene scene = imagined(capsules_, prior_, Key(request.seed), request.count);
@@ -126,62 +115,48 @@ at::Tensor CapsuleModel::encode(const at::Tensor& rows, std::size_t layer) const
   });
 }
 
-at::Tensor CapsuleModel::reconstruct(const at::Tensor& rows) const {
-  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(capsules_.describe(piece)); });
+at::Tensor CapsuleModel::log_weights(const at::Tensor& rows) const {
+  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.describe(piece).preferences; })
+      .to(at::kDouble);
 }
 
-std::vector<Exhibit> CapsuleModel::exhibits(const ExhibitInput& input) const {
-  const c10::NoGradGuard no_gradients;
-  const CapsuleShape& shape = capsules_.shape();
-  const std::int64_t K = shape.parts, L = shape.channels, P = shape.canvas.pixels();
-  const at::TensorOptions options = parameters()["templates"].options();
-  const at::Tensor one_by_one = at::eye(L, options).unsqueeze(1).expand({L, K, L}).contiguous(),
-                   whole = pose_matrix(rest_pose(options)).expand({L, K, 2, 3}).contiguous();
-  const at::Tensor templates =
-      on_cpu(
-          contributions({.poses = whole, .intensities = one_by_one, .templates = capsules_.templates()}, shape.canvas))
-          .reshape({L * K, P})
-          .to(at::kFloat);
-  constexpr double no_ink = 1e-12;
-  constexpr std::int64_t samples = 60;
-  std::vector<Exhibit> all = {
-      {.id = "templates",
-       .title = "Templates",
-       .caption =
-           format("The {} × {} pixels of each part, enlarged to a whole picture and made as bright as it can be.",
-                  shape.template_size, shape.template_size),
-       .rows = templates / templates.abs().amax(1, /*keepdim=*/true).clamp_min(no_ink),
-       .columns = K},
-      {.id = "samples",
-       .title = "Samples by posing",
-       .caption = "Composites in new poses, drawn from a Gaussian that was fitted to those of training data.",
-       .rows = draw({.count = samples, .seed = 1}),
-       .samples = true}};
-  constexpr std::int64_t columns = 20, most_rows = 1000;
-  const Dataset& train = input.train;
-  if (train.rows() < columns || train.columns() != P) return all;
-  if (shape.composites > 0) {
-    const Scene scene = capsules_.describe(train.first(most_rows).to_float().to(options));
-    const at::Tensor share = scene.shares.unsqueeze(2);  // rows × C × 1
-    at::Tensor pose = (share * scene.proposals).sum(0) / share.sum(0).clamp_min(no_ink);
-    pose.narrow(1, 7, shape.distortions).zero_();
+std::vector<std::string> CapsuleModel::movable() const { return names_of_pose(capsules_); }
+
+at::Tensor CapsuleModel::sweep(std::int64_t whole, const std::string& moved, std::int64_t steps) const {
+  const std::vector<std::string> names = movable();
+  const auto found = std::ranges::find(names, moved);
+  require(found != names.end(),
+          "there is no number {} in the pose of a composite; there are: intensity, t0, t1, s0, s1, "
+          "shear, rotation{}",
+          moved,
+          capsules_.shape().distortions > 0
+              ? format(", distortion:0 … distortion:{}", capsules_.shape().distortions - 1)
+              : "");
+  return on_cpu(capsules_.draw(swept(capsules_, prior_, whole, found - names.begin(), steps))).to(at::kFloat);
+}
+
+at::Tensor CapsuleModel::around(const at::Tensor& row, double spread, std::int64_t count, std::uint64_t seed) const {
+  const at::Tensor image = row.to(parameters()["templates"].options());
+  return on_cpu(capsules_.draw(scenes_around(capsules_, prior_, image, spread, Key(seed), count))).to(at::kFloat);
+}
+
+Poser::Tries CapsuleModel::tries(const at::Tensor& rows) const {
+  std::vector<at::Tensor> all;
+  for (std::int64_t i = 0; i < wholes(); ++i)
     all.push_back(
-        {.id = "composites",
-         .title = "Composites",
-         .caption = "Each composite without distortions, in the mean pose of the rows that chose it.",
-         .rows = on_cpu(capsules_.draw(capsules_.decode(at::eye(shape.composites, options), pose))).to(at::kFloat)});
-  }
-  const at::Tensor rows = train.first(columns).to_float(), drawn = reconstruct(rows),
-                   parts = by_pieces(rows, [&](const at::Tensor&piece) {
-                             return capsules_.draw_parts(capsules_.describe(piece)).flatten(1);
-                           }).view({columns, K, P});
-  all.push_back({.id = "reconstructions",
-                 .title = "Reconstructions",
-                 .caption = format(
-                     "Rows of {}, below each how it was drawn again, and below that what each part draws.", train.name),
-                 .rows = at::cat({rows, drawn, parts.transpose(0, 1).reshape({K * columns, P})}),
-                 .columns = columns});
-  return all;
+        by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(described_as(capsules_, piece, i)); }));
+  return {.drawn = at::stack(all, 1), .chosen = log_weights(rows).argmax(1)};
+}
+
+at::Tensor CapsuleModel::parts_of(const at::Tensor& rows) const {
+  const std::int64_t K = capsules_.shape().parts;
+  return by_pieces(rows,
+                   [&](const at::Tensor& piece) { return shared_out(capsules_, capsules_.describe(piece)).flatten(1); })
+      .view({rows.size(0), K, capsules_.shape().canvas.pixels()});
+}
+
+at::Tensor CapsuleModel::reconstruct(const at::Tensor& rows) const {
+  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(capsules_.describe(piece)); });
 }
 
 std::string CapsuleModel::encode_file() const {

@@ -68,7 +68,7 @@ ColumnUnits units_of(const Dataset& data) {
   return {mean, at::where(deviation.gt(nothing * mean.abs()), deviation, at::zeros_like(deviation))};
 }
 
-class AnalyzerModel final : public ExactModel, private Encoder {
+class AnalyzerModel final : public ExactModel, private Encoder, private Clusters {
  public:
   AnalyzerModel(ModelInfo info, FactorAnalyzers mixture, ColumnUnits units)
       : ExactModel(std::move(info), format("gaussian:{}", units.mean.size(0))),
@@ -100,6 +100,7 @@ class AnalyzerModel final : public ExactModel, private Encoder {
     return std::make_unique<AnalyzerModel>(info_, mixture_, units_);
   }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
+  [[nodiscard]] const Clusters* clusters() const override { return this; }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
     constexpr std::int64_t most = 96, samples = 60;
@@ -156,6 +157,13 @@ class AnalyzerModel final : public ExactModel, private Encoder {
   }
   [[nodiscard]] at::Tensor reconstruct(const at::Tensor& rows) const override {
     return units_.restored(mixture_.reconstruct(units_.standardized(rows))).to(at::kFloat);
+  }
+
+  // Clusters: components.
+  [[nodiscard]] std::string group_name() const override { return "component"; }
+  [[nodiscard]] std::int64_t groups() const override { return mixture_.count(); }
+  [[nodiscard]] at::Tensor log_weights(const at::Tensor& rows) const override {
+    return on_cpu(mixture_.log_joint(units_.standardized(rows)));
   }
 
   FactorAnalyzers mixture_;

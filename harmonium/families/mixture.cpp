@@ -29,7 +29,7 @@ struct MixtureOptions {
   }
 };
 
-class MixtureModel final : public ExactModel, private Encoder {
+class MixtureModel final : public ExactModel, private Encoder, private Clusters {
  public:
   MixtureModel(ModelInfo info, BernoulliMixture mixture)
       : ExactModel(std::move(info), format("bernoulli:{}", mixture.inputs())), mixture_(std::move(mixture)) {}
@@ -51,6 +51,7 @@ class MixtureModel final : public ExactModel, private Encoder {
     return std::make_unique<MixtureModel>(info_, mixture_);
   }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
+  [[nodiscard]] const Clusters* clusters() const override { return this; }
 
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput&) const override {
     constexpr std::int64_t most = 96, samples = 60;
@@ -95,6 +96,13 @@ class MixtureModel final : public ExactModel, private Encoder {
   }
   [[nodiscard]] at::Tensor reconstruct(const at::Tensor& rows) const override {
     return on_cpu(mixture_.reconstruct(rows)).to(at::kFloat);
+  }
+
+  // Clusters: components.
+  [[nodiscard]] std::string group_name() const override { return "component"; }
+  [[nodiscard]] std::int64_t groups() const override { return mixture_.components(); }
+  [[nodiscard]] at::Tensor log_weights(const at::Tensor& rows) const override {
+    return on_cpu(mixture_.log_joint(rows));
   }
 
   BernoulliMixture mixture_;

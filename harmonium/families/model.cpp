@@ -39,6 +39,7 @@ void cannot(const Model& model, const std::string& path, const std::string& lack
   add(model.density() != nullptr, "evaluate");
   add(model.generator() != nullptr, "sample");
   add(model.classifier() != nullptr, "classify");
+  add(model.clusters() != nullptr, "cluster");
   add(model.encoder() != nullptr, "encode");
   add(model.encoder() != nullptr, "retrieve");
   add(model.studied_net().has_value(), "gradients");

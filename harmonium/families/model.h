@@ -97,6 +97,40 @@ class Encoder {
   [[nodiscard]] virtual bool reconstructs() const { return true; }
 };
 
+// Groups that rows fall into, found without labels.
+class Clusters {
+ public:
+  virtual ~Clusters() = default;
+  // What a group is, as one says it: "composite".
+  [[nodiscard]] virtual std::string group_name() const = 0;
+  [[nodiscard]] virtual std::int64_t groups() const = 0;
+  // How much a row belongs to each group: logarithms of shares up to a constant of the row, rows × groups, float64 on
+  // the CPU. Shares themselves round to 0 and 1.
+  [[nodiscard]] virtual at::Tensor log_weights(const at::Tensor& rows) const = 0;
+};
+
+// Descriptions of rows that can be changed before they are drawn again: samples by posing. What is described is one of
+// several wholes, made of parts. All rows are float32 on the CPU.
+class Poser {
+ public:
+  virtual ~Poser() = default;
+  [[nodiscard]] virtual std::int64_t wholes() const = 0;
+  // Numbers of a description that can be moved: "rotation", "distortion:0", ….
+  [[nodiscard]] virtual std::vector<std::string> movable() const = 0;
+  // A whole as it usually is, one of its numbers moved from −2 to 2 standard deviations in so many steps: a row each.
+  [[nodiscard]] virtual at::Tensor sweep(std::int64_t whole, const std::string& moved, std::int64_t steps) const = 0;
+  // One row (1 × values), drawn in `count` poses near its own: its whole's usual spread, times `spread`.
+  [[nodiscard]] virtual at::Tensor around(const at::Tensor& row, double spread, std::int64_t count,
+                                          std::uint64_t seed) const = 0;
+  // Rows drawn as each whole describes them, rows × wholes × values, and the whole that they are, rows.
+  struct Tries {
+    at::Tensor drawn, chosen;
+  };
+  [[nodiscard]] virtual Tries tries(const at::Tensor& rows) const = 0;
+  // What is drawn, shared out among parts: rows × parts × values that sum to the drawn rows.
+  [[nodiscard]] virtual at::Tensor parts_of(const at::Tensor& rows) const = 0;
+};
+
 // Something to look at: rows of a table, each a small picture.
 struct Exhibit {
   std::string id, title, caption;
@@ -104,6 +138,7 @@ struct Exhibit {
   bool weights = false;      // of both signs: red adds, blue takes away
   std::int64_t columns = 0;  // pictures in a row; 0: a near-square grid
   bool samples = false;      // draws of the model, which the report shows beside data
+  bool colours = false;      // values are those of red, then all of green, then all of blue
 };
 
 // What pictures may use beside the model.
@@ -147,6 +182,8 @@ class Model {
   [[nodiscard]] virtual const Generator* generator() const { return nullptr; }
   [[nodiscard]] virtual const Classifier* classifier() const { return nullptr; }
   [[nodiscard]] virtual const Encoder* encoder() const { return nullptr; }
+  [[nodiscard]] virtual const Clusters* clusters() const { return nullptr; }
+  [[nodiscard]] virtual const Poser* poser() const { return nullptr; }
   // A single Boltzmann machine, for those who look inside: samplers, diagnosis of chains, the Fisher information.
   [[nodiscard]] virtual const TrainedMachine* machine() const { return nullptr; }
   // A net with latent variables and learned inference, for the study of gradient estimators. It refers to this model.

@@ -95,14 +95,17 @@ std::string encode(const Picture& picture) {
 Picture tile_images(const at::Tensor& images, ImageShape shape, const TileOptions& options) {
   require(images.defined() && images.dim() == 2 && images.size(0) > 0 && images.size(1) > 0,
           "tile: images must be a non-empty table with one image per row");
-  require(shape.height > 0 && shape.width > 0 && images.size(1) <= shape.height * shape.width,
-          "tile: {} values per image do not fit into {} × {}", images.size(1), shape.height, shape.width);
+  const bool coloured = options.colouring == Colouring::colours;
+  require(
+      shape.height > 0 && shape.width > 0 &&
+          (coloured ? images.size(1) == 3 * shape.height * shape.width : images.size(1) <= shape.height * shape.width),
+      "tile: {} values per image do not fit into {} × {}", images.size(1), shape.height, shape.width);
   require(options.columns >= 0 && options.zoom >= 0 && options.gap >= 0,
           "tile: columns ({}), zoom ({}) and gap ({}) must not be negative", options.columns, options.zoom,
           options.gap);
 
   const at::Tensor table = images.detach().to(at::kCPU, at::kFloat).contiguous();
-  const std::int64_t count = table.size(0), values = table.size(1), gap = options.gap;
+  const std::int64_t count = table.size(0), values = coloured ? table.size(1) / 3 : table.size(1), gap = options.gap;
   const std::int64_t longer = std::max(shape.height, shape.width);
   const std::int64_t zoom =
       options.zoom > 0 ? options.zoom : std::max<std::int64_t>(1, (readable_side + longer - 1) / longer);
@@ -117,17 +120,25 @@ Picture tile_images(const at::Tensor& images, ImageShape shape, const TileOption
 
   require(options.black < options.white, "tile: white ({}) must lie above black ({})", options.white, options.black);
   const bool diverging = options.colouring == Colouring::diverging;
-  Canvas canvas(height, width, diverging ? 3 : 1, diverging ? diverging_gap : gray_gap);
+  Canvas canvas(height, width, diverging || coloured ? 3 : 1, diverging ? diverging_gap : gray_gap);
   for (std::int64_t image = 0; image < count; ++image) {
-    const float* const value = table.data_ptr<float>() + image * values;
+    const float* const value = table.data_ptr<float>() + image * table.size(1);
     const std::int64_t top = gap + image / columns * cell_height, left = gap + image % columns * cell_width;
     const double largest = diverging ? largest_finite_magnitude(value, values) : 1.0;
     const double scale = diverging && options.scale > 0 ? options.scale : largest > 0 ? largest : 1.0;
+    const auto colour_of = [&](std::int64_t i) {
+      if (coloured)
+        return Colour{gray_colour(value[i])[0], gray_colour(value[values + i])[0],
+                      gray_colour(value[2 * values + i])[0]};
+      return diverging ? diverging_colour(value[i] / scale)
+                       : gray_colour((value[i] - options.black) / (options.white - options.black));
+    };
+    const auto known = [&](std::int64_t i) {
+      return std::isfinite(value[i]) &&
+             (!coloured || (std::isfinite(value[values + i]) && std::isfinite(value[2 * values + i])));
+    };
     for (std::int64_t i = 0; i < values; ++i)
-      if (std::isfinite(value[i]))
-        canvas.fill(top + i / shape.width * zoom, left + i % shape.width * zoom, zoom, zoom,
-                    diverging ? diverging_colour(value[i] / scale)
-                              : gray_colour((value[i] - options.black) / (options.white - options.black)));
+      if (known(i)) canvas.fill(top + i / shape.width * zoom, left + i % shape.width * zoom, zoom, zoom, colour_of(i));
   }
   return canvas.take();
 }

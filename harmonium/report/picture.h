@@ -9,6 +9,8 @@
 //   diverging  −s is blue, 0 is white, +s is red, where s = max |value| of that image alone: weights. Blue against red
 //              over white is told apart with every common colour-vision deficiency, and both ends are equally dark.
 //
+//   colours    three values for each pixel, from 0 to 1: those of red, then all of green, then all of blue
+//
 // A value that is not finite is painted like the gap, so that it is seen as missing and not as black or white.
 #pragma once
 
@@ -30,7 +32,7 @@ struct Picture {
   std::vector<std::uint8_t> pixels;  // height × width × channels, rows from the top
 };
 
-enum class Colouring { gray, diverging };
+enum class Colouring { gray, diverging, colours };
 
 struct TileOptions {
   Colouring colouring = Colouring::gray;

@@ -33,7 +33,9 @@ Gallery to_gallery(const Exhibit& exhibit, ImageShape shape, const Range& range)
           .title = exhibit.title,
           .caption = exhibit.caption,
           .picture = tile_images(exhibit.rows, shape,
-                                 {.colouring = exhibit.weights ? Colouring::diverging : Colouring::gray,
+                                 {.colouring = exhibit.colours   ? Colouring::colours
+                                               : exhibit.weights ? Colouring::diverging
+                                                                 : Colouring::gray,
                                   .columns = exhibit.columns,
                                   .black = range.first,
                                   .white = range.second})};

@@ -352,6 +352,17 @@ TEST_P(EveryFamily, LearnsWhatItIsShown) {
   }
 }
 
+// Groups are told apart by what is also the first of the codes, not rounded to float32 shares.
+TEST_P(EveryFamily, SortsRowsByItsFirstCodeWhereItSortsThem) {
+  const std::unique_ptr<Model> model = trained(config_, data_);
+  if (model->clusters() == nullptr) GTEST_SKIP() << "no clusters";
+  const at::Tensor rows = data_.valid.to_float(), found = model->clusters()->log_weights(rows);
+  EXPECT_EQ(found.scalar_type(), at::kDouble);
+  EXPECT_EQ(found.size(1), model->clusters()->groups());
+  EXPECT_TRUE(at::allclose(at::softmax(found, 1), model->encoder()->encode(rows, 0).to(at::kDouble), 1e-4, 1e-5));
+  EXPECT_FALSE(model->clusters()->group_name().empty());
+}
+
 TEST_P(EveryFamily, ShowsPicturesOfItself) {
   const std::unique_ptr<Model> model = trained(config_, data_);
   const NamedTensors nothing;

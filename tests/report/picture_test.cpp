@@ -51,6 +51,15 @@ TEST(Picture, EachValueBecomesOneSharpSquareInReadingOrder) {
     }
 }
 
+TEST(Picture, ColoursAreThreeValuesOfEveryPixel) {
+  const at::Tensor image = at::tensor({1.0, 0.0, 0.5, 1.0, 0.0, 0.0}).unsqueeze(0);  // red, green, blue of two pixels
+  const Picture picture = tile_images(image, {1, 2}, options_of(Colouring::colours, 1, 1, 0));
+  EXPECT_EQ(picture.channels, 3);
+  EXPECT_EQ(pixel(picture, 0, 0), (Pixel{255, 128, 0}));
+  EXPECT_EQ(pixel(picture, 0, 1), (Pixel{0, 255, 0}));
+  EXPECT_THROW((void)tile_images(at::zeros({1, 4}), {1, 2}, options_of(Colouring::colours, 1, 1, 0)), Error);
+}
+
 TEST(Picture, SmallImagesAreEnlargedUntilTheyCanBeRead) {
   TileOptions options;
   options.gap = 0;

@@ -94,9 +94,9 @@ at::Tensor BernoulliMixture::log_probabilities(const at::Tensor& rows) const {
   return found;
 }
 
-at::Tensor BernoulliMixture::responsibilities(const at::Tensor& rows) const {
-  return at::softmax(JointLogits(*this).of(fitting(rows)), 1);
-}
+at::Tensor BernoulliMixture::log_joint(const at::Tensor& rows) const { return JointLogits(*this).of(fitting(rows)); }
+
+at::Tensor BernoulliMixture::responsibilities(const at::Tensor& rows) const { return at::softmax(log_joint(rows), 1); }
 
 at::Tensor BernoulliMixture::reconstruct(const at::Tensor& rows) const {
   return at::mm(responsibilities(rows), means());

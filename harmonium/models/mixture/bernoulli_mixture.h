@@ -61,6 +61,8 @@ class BernoulliMixture {
 
   // log p(x) of every row: exact, float64.
   [[nodiscard]] at::Tensor log_probabilities(const at::Tensor& rows) const;
+  // log p(x, k), rows × K, float64.
+  [[nodiscard]] at::Tensor log_joint(const at::Tensor& rows) const;
   // p(k | x), rows × K, float64.
   [[nodiscard]] at::Tensor responsibilities(const at::Tensor& rows) const;
   // Σ_k p(k | x) μ_k, rows × N, float64.

@@ -136,10 +136,12 @@ at::Tensor FactorAnalyzers::log_probabilities(const at::Tensor& rows) const {
                             [&](const at::Tensor& x) { return at::logsumexp(joint_of(analyzers, x), 1); });
 }
 
-at::Tensor FactorAnalyzers::responsibilities(const at::Tensor& rows) const {
+at::Tensor FactorAnalyzers::log_joint(const at::Tensor& rows) const {
   const std::vector<Analyzer> analyzers = analyzers_of(components());
-  return by_analyzed_pieces(fitting(rows), [&](const at::Tensor& x) { return at::softmax(joint_of(analyzers, x), 1); });
+  return by_analyzed_pieces(fitting(rows), [&](const at::Tensor& x) { return joint_of(analyzers, x); });
 }
+
+at::Tensor FactorAnalyzers::responsibilities(const at::Tensor& rows) const { return at::softmax(log_joint(rows), 1); }
 
 at::Tensor FactorAnalyzers::reconstruct(const at::Tensor& rows) const {
   const std::vector<Analyzer> analyzers = analyzers_of(components());

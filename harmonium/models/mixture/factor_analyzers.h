@@ -61,6 +61,8 @@ class FactorAnalyzers {
 
   // log p(x) of every row: exact, float64.
   [[nodiscard]] at::Tensor log_probabilities(const at::Tensor& rows) const;
+  // log p(x, m), rows × M, float64.
+  [[nodiscard]] at::Tensor log_joint(const at::Tensor& rows) const;
   // p(m | x), rows × M, float64.
   [[nodiscard]] at::Tensor responsibilities(const at::Tensor& rows) const;
   // Σ_m p(m | x) (μ_m + Λ_m E[z | x, m]), rows × N, float64.
