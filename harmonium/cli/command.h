@@ -24,6 +24,7 @@ void add_train(CLI::App& app);
 void add_resume(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_classify(CLI::App& app);
+void add_cluster(CLI::App& app);
 void add_finetune(CLI::App& app);
 void add_encode(CLI::App& app);
 void add_reconstruct(CLI::App& app);

@@ -93,6 +93,7 @@ int run(int argc, char** argv) {
     cli::add_resume(app);
     cli::add_evaluate(app);
     cli::add_classify(app);
+    cli::add_cluster(app);
     cli::add_finetune(app);
     cli::add_encode(app);
     cli::add_reconstruct(app);

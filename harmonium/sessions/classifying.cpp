@@ -105,7 +105,9 @@ Classified classify_model(ClassifyOptions options) {
   const std::unique_ptr<Model> model = open_for_use(options.model);
   if (model->classifier() == nullptr)
     cannot(*model, options.model,
-           "knows no labels or classes; train --model classification_rbm, classification_dbn or mlp");
+           model->clusters() != nullptr
+               ? "knows no labels or classes, but clusters; --labels 25 asks the labels of so many training rows"
+               : "knows no labels or classes; train --model classification_rbm, classification_dbn or mlp");
   choose_data(options.model, *model, options.data, options.reading);
   const ClassifiedRows rows = classify_data(options, *model);
   Classified done{.result = rows.result, .confusion = confusion_picture(rows.result), .mistakes = {}};

@@ -51,9 +51,14 @@ void choose_data(const std::string& path, const Model& model, std::string& data,
 }
 
 ShownData open_shown_data(ShownDataOptions& options) {
-  ShownData shown{.model = open_for_use(options.model), .data = {}};
+  std::unique_ptr<Model> model = open_for_use(options.model);
+  if (model->encoder() == nullptr) cannot(*model, options.model, "has no hidden layer to encode by");
+  return show_data_to(std::move(model), options);
+}
+
+ShownData show_data_to(std::unique_ptr<Model> opened, ShownDataOptions& options) {
+  ShownData shown{.model = std::move(opened), .data = {}};
   const Model& model = *shown.model;
-  if (model.encoder() == nullptr) cannot(model, options.model, "has no hidden layer to encode by");
   shown.counts = model.visible().support() == Unit::Support::counts;
   choose_data(options.model, model, options.data, options.reading);
   shown.data =

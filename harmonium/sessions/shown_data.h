@@ -19,7 +19,7 @@ struct ShownDataOptions {
   Reading reading = {};
   bool allow_trained_rows = true;  // else data called test or valid that were trained on are refused
   std::int64_t limit = 0;
-  std::string layer;  // the code: a layer by name, or all; empty: the model's usual one
+  std::string layer = {};  // the code: a layer by name, or all; empty: the model's usual one
 };
 
 // Where `data` is empty: the test part of what the model was trained on, read as training read it.
@@ -27,14 +27,16 @@ struct ShownDataOptions {
 void choose_data(const std::string& path, const Model& model, std::string& data, Reading& reading);
 
 struct ShownData {
-  std::unique_ptr<Model> model;  // which has an encoder
+  std::unique_ptr<Model> model;
   Dataset data;
   bool counts = false;                             // rows are numbers of words
   std::optional<RowsSeen> seen = std::nullopt;     // rows that the model has learnt from
   Binarization binarization = Binarization::none;  // as rows are shown to the model (training/net_error.h)
 };
 
-// Fills in what the options leave open. Fails, saying what the model can do instead, where it encodes nothing.
+// Fills in what the options leave open.
+[[nodiscard]] ShownData show_data_to(std::unique_ptr<Model> model, ShownDataOptions& options);
+// The same for the model that the options name. Fails, saying what it can do instead, where it encodes nothing.
 [[nodiscard]] ShownData open_shown_data(ShownDataOptions& options);
 
 // Codes of rows that are shown to the model in the same way, rows × numbers. `layer` as in the options.

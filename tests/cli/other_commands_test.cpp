@@ -13,6 +13,7 @@ TEST_F(Commands, AllHaveAHelpWithAnExample) {
                                                          {"resume"},
                                                          {"evaluate"},
                                                          {"sample"},
+                                                         {"cluster"},
                                                          {"fisher"},
                                                          {"compare"},
                                                          {"reproduce"},
