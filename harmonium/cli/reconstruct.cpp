@@ -3,7 +3,8 @@
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/core/error.h"
-#include "harmonium/families/machine_file.h"
+#include "harmonium/families/coloured_parts.h"
+#include "harmonium/report/confusion.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/open_for_use.h"
 #include "harmonium/sessions/reconstruction_error.h"
@@ -18,6 +19,7 @@ struct ReconstructOptions {
   ShownDataOptions source;
   std::string out = "reconstructions.png";
   std::int64_t shown = 40;
+  bool parts = false;
 };
 
 int reconstruct(ReconstructOptions options) {
@@ -26,13 +28,22 @@ int reconstruct(ReconstructOptions options) {
   const ShownData found = open_shown_data(options.source);
   const Encoder& encoder = *found.model->encoder();
   if (!encoder.reconstructs()) cannot(*found.model, options.source.model, "does not give data back from a code");
+  if (options.parts && found.model->poser() == nullptr)
+    cannot(*found.model, options.source.model, "draws no parts that --parts could colour (capsules do)");
   const ReconstructionError error = reconstruction_error(
       found.data, found.binarization, [&](const at::Tensor& rows) { return encoder.reconstruct(rows); });
   const at::Tensor shown = shown_values(found.data.first(options.shown), found.binarization);
-  const TrainedMachine* machine = found.model->machine();
-  write_png(options.out, reconstruction_picture(shown, encoder.reconstruct(shown),
-                                                found.model->info().image.value_or(near_square_shape(shown.size(1))),
-                                                machine != nullptr ? machine->shown_range() : std::pair{0.0, 1.0}));
+  const ImageShape shape = found.model->info().image.value_or(near_square_shape(shown.size(1)));
+  if (options.parts) {
+    constexpr std::int64_t columns = 20;
+    const Poser& poser = *found.model->poser();
+    write_png(options.out, stacked({reconstruction_picture(shown, encoder.reconstruct(shown), shape, {0, 1}, columns),
+                                    tile_images(coloured_parts(poser.parts_of(shown)), shape,
+                                                {.colouring = Colouring::colours, .columns = columns})}));
+  } else {
+    write_png(options.out,
+              reconstruction_picture(shown, encoder.reconstruct(shown), shape, found.model->shown_range()));
+  }
   if (options.source.common.json)
     print_json(with_standing({{"model", options.source.model},
                               {"data", options.source.data},
@@ -57,14 +68,16 @@ int reconstruct(ReconstructOptions options) {
 
 void add_reconstruct(CLI::App& app) {
   auto options = std::make_shared<ReconstructOptions>();
-  CLI::App* command =
-      add_command(app, "reconstruct", "Data beside what a model makes of their codes, and the squared error",
-                  "  harmonium reconstruct runs/autoencoder --data digits:test --out pairs.png\n"
-                  "  harmonium reconstruct runs/rbm                                  # once up and down by means\n",
-                  options->source.common, [options] { return reconstruct(*options); });
+  CLI::App* command = add_command(
+      app, "reconstruct", "Data beside what a model makes of their codes, and the squared error",
+      "  harmonium reconstruct runs/autoencoder --data digits:test --out pairs.png\n"
+      "  harmonium reconstruct runs/rbm                                  # once up and down by means\n"
+      "  harmonium reconstruct runs/capsules --parts --show 20           # what each part draws, in colour\n",
+      options->source.common, [options] { return reconstruct(*options); });
   declare_shown_data(*command, options->source);
   command->add_option("--out", options->out, "x.png: rows, and below each what became of it")->capture_default_str();
   command->add_option("--show", options->shown, "rows in the picture")->capture_default_str();
+  command->add_flag("--parts", options->parts, "capsules: also the rows drawn again with each part in its own colour");
 }
 
 }  // namespace harmonium::cli

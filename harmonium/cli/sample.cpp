@@ -114,6 +114,7 @@ int sample(SampleOptions options) {
   watch_interrupts();
   const std::unique_ptr<Model> opened = open_for_use(options.model)->to(find_device(options.common.device));
   if (opened->generator() == nullptr) cannot(*opened, options.model, "draws no rows");
+  if (options.posed()) return sample_posed(options, *opened);
   if (options.clamp_label == "all") return sample_all_classes(options, *opened);
   if (!options.clamp_label.empty()) {
     require(options.clamp_label.size() < 9 && options.clamp_label.find_first_not_of("0123456789") == std::string::npos,
@@ -199,18 +200,20 @@ void add_sample(CLI::App& app) {
   options->plan.per_chain = 0;
   options->plan.trace = 1000;
   DrawPlan& plan = options->plan;
-  CLI::App* command =
-      add_command(app, "sample", "Draw from a model, and see how well its chains mix",
-                  "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
-                  "  harmonium sample runs/joint --clamp-label 3 --means --out threes.png\n"
-                  "  harmonium sample runs/joint --clamp-label all --means --out classes.png  # a row for each class\n"
-                  "  harmonium sample runs/mnist --clamp halves.npy --out filled.npy\n"
-                  "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
-                  "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
-                  "  harmonium sample runs/mnist --sampler pt --device cuda\n"
-                  "  harmonium sample runs/dbn --start noise --sweeps 20 --per-chain 20 --every 20 --means\n"
-                  "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n",
-                  options->common, [options] { return sample(*options); });
+  CLI::App* command = add_command(
+      app, "sample", "Draw from a model, and see how well its chains mix",
+      "  harmonium sample runs/digits-1 -n 100 --out samples.png\n"
+      "  harmonium sample runs/joint --clamp-label 3 --means --out threes.png\n"
+      "  harmonium sample runs/joint --clamp-label all --means --out classes.png  # a row for each class\n"
+      "  harmonium sample runs/mnist --clamp halves.npy --out filled.npy\n"
+      "  harmonium sample runs/mnist --sampler pt --diagnose         # does it mix?\n"
+      "  harmonium sample runs/mnist --per-chain 20 --every 50       # a row of the picture is a chain\n"
+      "  harmonium sample runs/mnist --sampler pt --device cuda\n"
+      "  harmonium sample runs/dbn --start noise --sweeps 20 --per-chain 20 --every 20 --means\n"
+      "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n"
+      "  harmonium sample runs/capsules --composite 3 --sweep distortion:2   # from −2 to 2 deviations\n"
+      "  harmonium sample runs/capsules --around 7 --spread 0.5              # like row 7 of the test data\n",
+      options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();
   command->add_option("--sampler", plan.sampler.name, sampler_help())->capture_default_str();
   command->add_option("-n,--count", options->asked,
@@ -230,8 +233,9 @@ void add_sample(CLI::App& app) {
   command->add_option("--labels", options->labels,
                       "diagnose: labelled data; a state has the class of the nearest row (default: the model's label "
                       "layer, or the data of the run; none)");
-  command->add_option("--data", options->data,
-                      "herding, rates_fpcd, --start data: the data (default: those the run has learnt)");
+  command->add_option(
+      "--data", options->data,
+      "herding, rates_fpcd, --start data: the data (default: those the run has learnt); --around: whose row");
   command->add_option("--rungs", plan.sampler.rungs,
                       "parallel_tempering, tempered_transitions: inverse temperatures, both ends counted (default: 20, "
                       "50)");
@@ -246,6 +250,14 @@ void add_sample(CLI::App& app) {
   command->add_option("--clamp-label", options->clamp_label,
                       "gibbs, models with labels: N, short for --clamp label=N; all: -n samples shared out among all "
                       "classes (default: ten of each), a row of the picture for every class");
+  command->add_option("--composite", options->composite,
+                      "capsules: this composite, a line for each number of its pose that can be moved");
+  command->add_option("--sweep", options->sweep,
+                      "capsules: move intensity, t0, t1, s0, s1, shear, rotation or distortion:N from −2 to 2 standard "
+                      "deviations (of --composite; without it a line for each)");
+  command->add_option("--around", options->around, "capsules: draw row N of the data in poses near its own");
+  command->add_option("--spread", options->spread, "--around: how far, in usual standard deviations")
+      ->capture_default_str();
   command->add_flag("--means", plan.means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out,
                       "x.png or x.npy (default: samples.png); wang_landau: x.html or x.json (default: density.html)");

@@ -22,6 +22,11 @@ struct SampleOptions {
   std::vector<std::string> clamp;
   std::string clamp_label;
   bool diagnose = false;
+  // By posing (sample_posed.cpp).
+  std::optional<std::int64_t> composite, around;
+  std::string sweep;
+  double spread = 1;
+  [[nodiscard]] bool posed() const { return composite || around || !sweep.empty(); }
 };
 
 // Whether --clamp names a file, not LAYER=CLASS.
@@ -35,6 +40,8 @@ void require_picture_or_array(const std::string& out);
 
 // --clamp-label all: a row of the picture for every class. The exit code.
 [[nodiscard]] int sample_all_classes(const SampleOptions& options, const Model& model);
+// --composite, --sweep, --around: descriptions changed by hand. The exit code.
+[[nodiscard]] int sample_posed(const SampleOptions& options, const Model& model);
 // Models that are no single Boltzmann machine. The exit code.
 [[nodiscard]] int sample_generator(const SampleOptions& options, const Model& model);
 
