@@ -25,6 +25,7 @@ constexpr ExperimentKind experiment_kinds[] = {
     {"samples", reproduce_samples, true},
     {"classification", reproduce_classification, true},
     {"reconstruction", reproduce_reconstruction, true},
+    {"clusters", reproduce_clusters, true},
     {"class_samples", reproduce_class_samples},
     {"retrieval", reproduce_retrieval},
 };

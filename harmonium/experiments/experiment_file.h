@@ -70,6 +70,8 @@ int reproduce_classification(const ExperimentFile& file, const ReproduceOptions&
 int reproduce_reconstruction(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "retrieval"; see reproduce_retrieval.cpp.
 int reproduce_retrieval(const ExperimentFile& file, const ReproduceOptions& options);
+// kind = "clusters"; see reproduce_clusters.cpp.
+int reproduce_clusters(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "fisher"; see reproduce_fisher.cpp.
 int reproduce_fisher(const ExperimentFile& file, const ReproduceOptions& options);
 // kind = "estimators"; see reproduce_estimators.cpp.
