@@ -8,7 +8,9 @@
 #include "harmonium/gradients/objectives/enumerated_latents.h"
 #include "harmonium/gradients/objectives/estimator_study.h"
 #include "tests/support/linear_vae.h"
+#include "tests/support/machines.h"
 #include "tests/support/statistics.h"
+#include "tests/support/vae.h"
 
 namespace harmonium {
 namespace {
