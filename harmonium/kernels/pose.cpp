@@ -19,6 +19,17 @@ at::Tensor pose_matrix(const at::Tensor& nice) {
   return at::stack({at::stack({a00, a01, b0}, -1), at::stack({a10, a11, b1}, -1)}, -2);
 }
 
+at::Tensor pose_matrix(const at::Tensor& numbers, PoseForm form) {
+  if (form == PoseForm::nice) return pose_matrix(numbers);
+  require(numbers.dim() >= 1 && numbers.size(-1) == numbers_of_pose, "a pose has {} entries, not {}", numbers_of_pose,
+          numbers.dim() >= 1 ? numbers.size(-1) : 0);
+  return numbers.unflatten(-1, {2, 3});
+}
+
+at::Tensor pose_as(PoseForm form, const at::Tensor& nice) {
+  return form == PoseForm::nice ? nice : pose_matrix(nice).flatten(-2);
+}
+
 at::Tensor composed(const at::Tensor& outer, const at::Tensor& inner) {
   const at::Tensor a = outer.narrow(-1, 0, 2), b = outer.narrow(-1, 2, 1);
   const at::Tensor product = at::matmul(a, inner);  // … × 2 × 3: A_o A_i and A_o b_i

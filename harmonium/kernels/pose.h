@@ -7,7 +7,8 @@
 //   A = R(θ) Z(z) S(s0, s1) = [ c s0, (c z − s) s1 ; s s0, (s z + c) s1 ],   b = ½ − A(½ + t),   M = [A | b],
 //
 // c = cos θ, s = sin θ, det A = s0 s1. So t is where the object's middle lies, relative to the middle of the world, and
-// s > 1 makes the object smaller than the world. All of it is differentiable (Tieleman 2014, chapter 2).
+// s > 1 makes the object smaller than the world. All of it is differentiable (Tieleman 2014, chapter 2). The other form
+// has the six entries of M themselves, row by row.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,8 +17,13 @@ namespace harmonium {
 
 inline constexpr std::int64_t numbers_of_pose = 6;
 
+enum class PoseForm { nice, matrix };
+
 // … × 6 → … × 2 × 3.
 [[nodiscard]] at::Tensor pose_matrix(const at::Tensor& nice);
+[[nodiscard]] at::Tensor pose_matrix(const at::Tensor& numbers, PoseForm form);
+// The six numbers of a nice pose in another form.
+[[nodiscard]] at::Tensor pose_as(PoseForm form, const at::Tensor& nice);
 // `outer` after `inner`, … × 2 × 3 each: A = A_o A_i, b = A_o b_i + b_o. Leading dimensions may broadcast.
 [[nodiscard]] at::Tensor composed(const at::Tensor& outer, const at::Tensor& inner);
 // The nice pose that changes nothing: (0, 0, 1, 1, 0, 0).

@@ -10,12 +10,13 @@
 namespace harmonium {
 
 SkipNet::SkipNet(std::string prefix, std::int64_t inputs, std::vector<std::int64_t> hidden, std::int64_t outputs,
-                 double output_spread)
+                 double output_spread, SkipNetForm form)
     : prefix_(std::move(prefix)),
       inputs_(inputs),
       hidden_(std::move(hidden)),
       outputs_(outputs),
-      output_spread_(output_spread) {
+      output_spread_(output_spread),
+      form_(form) {
   require(inputs_ >= 1 && outputs_ >= 1 && !hidden_.empty(),
           "the net '{}' needs inputs, a hidden layer or several, and outputs", prefix_);
   for (const std::int64_t width : hidden_)
@@ -31,7 +32,7 @@ void SkipNet::declare(Moments& parameters, at::ScalarType type) const {
   for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
     parameters.insert(weights(layer), at::zeros({below, hidden_[layer]}, type));
     parameters.insert(bias(layer), at::zeros({hidden_[layer]}, type));
-    parameters.insert(to_output(layer), at::zeros({hidden_[layer], outputs_}, type));
+    if (feeds_output(layer)) parameters.insert(to_output(layer), at::zeros({hidden_[layer], outputs_}, type));
     below = hidden_[layer];
   }
   parameters.insert(output_bias(), at::zeros({outputs_}, type));
@@ -39,17 +40,17 @@ void SkipNet::declare(Moments& parameters, at::ScalarType type) const {
 
 void SkipNet::initialize(Moments& parameters, const Key& key) const {
   std::int64_t feeding = 0;
-  for (const std::int64_t width : hidden_) feeding += width;
+  for (std::size_t layer = 0; layer < hidden_.size(); ++layer) feeding += feeds_output(layer) ? hidden_[layer] : 0;
   const auto draw = [&](const std::string& name, std::uint64_t stream, double variance) {
     at::Tensor& values = parameters[name];
     values.copy_(normal(key.fold_in(stream), values.sizes(), values.options()).mul_(std::sqrt(variance)));
   };
   for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
-    // Logistic values about ½ vary little, so the layers between get weights twice as large.
-    const bool between = layer > 0 && layer + 1 < hidden_.size();
+    // Logistic values about ½ vary little, so logistic layers above others get weights twice as large.
+    const bool between = layer > 0 && !squares(layer);
     const auto below = static_cast<double>(parameters[weights(layer)].size(0));
     draw(weights(layer), 2 * layer, (between ? 4 : 1) / below);
-    draw(to_output(layer), 2 * layer + 1, output_spread_ / static_cast<double>(feeding));
+    if (feeds_output(layer)) draw(to_output(layer), 2 * layer + 1, output_spread_ / static_cast<double>(feeding));
     parameters[bias(layer)].zero_();
   }
   parameters[output_bias()].zero_();
@@ -68,9 +69,9 @@ at::Tensor SkipNet::forward(const Moments& parameters, const at::Tensor& input,
   at::Tensor values = input, output = parameters[output_bias()];
   for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
     const at::Tensor total = at::addmm(parameters[bias(layer)], values, parameters[weights(layer)]);
-    values = layer + 1 == hidden_.size() ? total.square() : total.sigmoid();
+    values = squares(layer) ? total.square() : total.sigmoid();
     if (!masks.empty()) values = values * masks[layer];
-    output = at::addmm(output, values, parameters[to_output(layer)]);
+    if (feeds_output(layer)) output = at::addmm(output, values, parameters[to_output(layer)]);
   }
   return output;
 }

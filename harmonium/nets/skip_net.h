@@ -3,9 +3,10 @@
 //
 //   h_1 = σ(u W_1 + b_1),   h_l = σ(h_{l−1} W_l + b_l),   h_L = (h_{L−1} W_L + b_L)²,   output = Σ_l h_l V_l + c
 //
+// Either peculiarity can be left out: without skips only h_L feeds the output, without squares h_L = σ(…) as well.
 // Parameters are PREFIX + "hidden1.weights", "hidden1.bias", …, "from1.weights", … (V) and "output.bias". With one
-// hidden layer that layer squares. The initial W_1 and W_L are N(0, 1/inputs of the layer), the W between N(0, 4/inputs
-// of the layer), the V N(0, spread/units that feed an output), biases zero.
+// hidden layer that layer squares. The initial W_1 and a squaring W_L are N(0, 1/inputs of the layer), the other W
+// N(0, 4/inputs of the layer), the V N(0, spread/units that feed an output), biases zero.
 #pragma once
 
 #include <vector>
@@ -14,11 +15,15 @@
 
 namespace harmonium {
 
+struct SkipNetForm {
+  bool skips = true, squares = true;
+};
+
 class SkipNet final : public Net {
  public:
   // `hidden`: one width or more. `output_spread`: 0.01 begins near the output bias, whatever the input.
   SkipNet(std::string prefix, std::int64_t inputs, std::vector<std::int64_t> hidden, std::int64_t outputs,
-          double output_spread = 0.01);
+          double output_spread = 0.01, SkipNetForm form = {});
 
   [[nodiscard]] const std::vector<std::int64_t>& hidden() const { return hidden_; }
   [[nodiscard]] std::int64_t inputs() const override { return inputs_; }
@@ -41,12 +46,15 @@ class SkipNet final : public Net {
  private:
   [[nodiscard]] std::string bias(std::size_t layer) const;
   [[nodiscard]] std::string to_output(std::size_t layer) const;
+  [[nodiscard]] bool feeds_output(std::size_t layer) const { return form_.skips || layer + 1 == hidden_.size(); }
+  [[nodiscard]] bool squares(std::size_t layer) const { return form_.squares && layer + 1 == hidden_.size(); }
 
   std::string prefix_;
   std::int64_t inputs_;
   std::vector<std::int64_t> hidden_;
   std::int64_t outputs_;
   double output_spread_;
+  SkipNetForm form_;
 };
 
 }  // namespace harmonium

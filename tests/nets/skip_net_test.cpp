@@ -33,6 +33,17 @@ TEST(SkipNet, FeedsItsOutputFromEveryLayerAndSquaresInTheLast) {
       at::equal(net.forward(p, x), net.forward(p, x, {at::ones_like(m1), at::ones_like(m2), at::ones_like(m3)})));
 }
 
+TEST(SkipNet, MayLackSkipsOrSquares) {
+  const SkipNet net("a.", 5, {4, 3}, 2, 0.01, {.skips = false, .squares = false});
+  const Moments p = drawn_skip_net(net);
+  EXPECT_FALSE(p.contains("a.from1.weights"));
+  const at::Tensor x = normal(Key(3), {7, 5}, at::kDouble);
+  const at::Tensor h1 = (x.matmul(p["a.hidden1.weights"]) + p["a.hidden1.bias"]).sigmoid(),
+                   h2 = (h1.matmul(p["a.hidden2.weights"]) + p["a.hidden2.bias"]).sigmoid();
+  const at::Tensor expected = h2.matmul(p["a.from2.weights"]) + p["a.output.bias"];
+  EXPECT_LT((net.forward(p, x) - expected).abs().max().item<double>(), 1e-12);
+}
+
 // 12 000 values, five standard errors: false alarms about 6e-7.
 TEST(SkipNet, DropsTheShareThatWasAskedForAndKeepsTheMean) {
   const SkipNet net("", 2, {100, 20}, 1);
