@@ -67,9 +67,12 @@ std::string CapsuleModel::subtitle() const {
 std::vector<Model::LayerText> CapsuleModel::layers() const {
   const CapsuleShape& shape = capsules_.shape();
   std::vector<LayerText> texts = {{.name = "visible", .unit = visible().spec(), .observed = true}};
-  for (std::size_t i = 0; i < shape.hidden.size(); ++i)
-    texts.push_back({.name = format("layer{}", i + 1),
-                     .unit = format("{}:{}", i + 1 < shape.hidden.size() ? "logistic" : "square", shape.hidden[i])});
+  const std::vector<std::int64_t>& hidden = shape.layers_of_encoder();
+  for (std::size_t i = 0; i < hidden.size(); ++i) {
+    const bool squares = shape.encoder.squares && i + 1 == hidden.size();
+    texts.push_back(
+        {.name = format("layer{}", i + 1), .unit = format("{}:{}", squares ? "square" : "logistic", hidden[i])});
+  }
   if (shape.composites > 0) texts.push_back({.name = "composite", .unit = format("softmax:1x{}", shape.composites)});
   texts.push_back({.name = "parts", .unit = format("linear:{}x{}", shape.parts, capsules_.numbers_of_part())});
   return texts;
@@ -125,13 +128,14 @@ std::vector<std::string> CapsuleModel::movable() const { return names_of_pose(ca
 at::Tensor CapsuleModel::sweep(std::int64_t whole, const std::string& moved, std::int64_t steps) const {
   const std::vector<std::string> names = movable();
   const auto found = std::ranges::find(names, moved);
-  require(found != names.end(),
-          "there is no number {} in the pose of a composite; there are: intensity, t0, t1, s0, s1, "
-          "shear, rotation{}",
-          moved,
-          capsules_.shape().distortions > 0
-              ? format(", distortion:0 … distortion:{}", capsules_.shape().distortions - 1)
-              : "");
+  if (found == names.end()) {
+    std::string known;
+    for (const std::string& each : names)
+      if (!each.starts_with("distortion:")) known += (known.empty() ? "" : ", ") + each;
+    const std::int64_t distortions = capsules_.shape().distortions;
+    fail("there is no number {} in the pose of a composite; there are: {}{}", moved, known,
+         distortions > 0 ? format(", distortion:0 … distortion:{}", distortions - 1) : "");
+  }
   return on_cpu(capsules_.draw(swept(capsules_, prior_, whole, found - names.begin(), steps))).to(at::kFloat);
 }
 
@@ -171,6 +175,10 @@ std::string CapsuleModel::encode_file() const {
                          {"channels", shape.channels},
                          {"distortions", shape.distortions},
                          {"hidden", shape.hidden},
+                         {"encoder_hidden", shape.encoder_hidden},
+                         {"skips", shape.encoder.skips},
+                         {"squares", shape.encoder.squares},
+                         {"matrix_poses", shape.poses == PoseForm::matrix},
                          {"output_model", to_string(shape.output.model)},
                          {"sharpness", shape.output.sharpness},
                          {"negative_ink", shape.negative_ink}}}});
@@ -188,6 +196,11 @@ CapsuleShape shape_in_file(const nlohmann::json& text, const std::string& where)
         .channels = whole_number(text.at("channels")),
         .distortions = whole_number(text.at("distortions")),
         .hidden = whole_numbers(text.at("hidden")),
+        // Files of the first version say nothing of these.
+        .encoder_hidden =
+            text.contains("encoder_hidden") ? whole_numbers(text.at("encoder_hidden")) : std::vector<std::int64_t>{},
+        .encoder = {.skips = text.value("skips", true), .squares = text.value("squares", true)},
+        .poses = text.value("matrix_poses", false) ? PoseForm::matrix : PoseForm::nice,
         .output = {.model = parse_output_model(text.at("output_model")), .sharpness = text.at("sharpness")},
         .negative_ink = text.at("negative_ink")};
     require_capsules(shape);
@@ -204,17 +217,20 @@ std::unique_ptr<Model> read_capsules(const ModelHeader& header, const TensorFile
     const CapsuleShape shape = shape_in_file(text, where);
     constexpr std::int64_t most_units = 1 << 20;  // a damaged number must not ask for memory
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-    double numbers = number(shape.parts * shape.channels) * number(shape.template_size * shape.template_size),
-           below = number(shape.canvas.pixels());
+    double numbers = number(shape.parts * shape.channels) * number(shape.template_size * shape.template_size);
     const double outputs = shape.composites > 0 ? number(shape.composites * (8 + shape.distortions))
                                                 : number(shape.parts * (6 + shape.channels)),
                  of_pose = shape.composites > 0 ? number(7 + shape.distortions) : outputs;
     numbers += number(std::max<std::int64_t>(1, shape.composites)) * of_pose * (of_pose + 2);
-    for (const std::int64_t width : shape.hidden) {
-      require(width >= 1 && width <= most_units, "{}: a layer of {} units is no layer of capsules", where, width);
-      numbers += number(width) * (below + outputs);
-      below = number(width);
-    }
+    const auto count = [&](const std::vector<std::int64_t>& hidden, double below, double fed) {
+      for (const std::int64_t width : hidden) {
+        require(width >= 1 && width <= most_units, "{}: a layer of {} units is no layer of capsules", where, width);
+        numbers += number(width) * (below + fed);
+        below = number(width);
+      }
+    };
+    count(shape.layers_of_encoder(), number(shape.canvas.pixels()), shape.encoder.skips ? outputs : 0);
+    if (shape.composites > 0) count(shape.hidden, 1, 0);
     require_numbers(file, numbers, where);
     CapsuleAutoencoder capsules(shape);
     auto model =

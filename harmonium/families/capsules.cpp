@@ -21,6 +21,7 @@ namespace {
 
 struct CapsuleOptions {
   std::int64_t composites = 25, parts = 9, template_size = 0, channels = 1, distortions = 30;
+  std::string encoder_layers = "none", skips = "yes", last_layer = "square", poses = "nice";
   std::string output_model = "semisoft";
   double sharpness = 100;
   std::string ink = "nonnegative";
@@ -35,6 +36,11 @@ struct CapsuleOptions {
     visitor("template", self.template_size, "side of a template in pixels (0: two fifths of the picture's)");
     visitor("channels", self.channels, "templates of each part, each with an intensity of its own");
     visitor("distortions", self.distortions, "numbers that bend a composite (0: rigid)");
+    visitor("encoder_layers", self.encoder_layers, "hidden layers of the encoder, where they are not --layers: 2000");
+    visitor("skips", self.skips, "yes: every hidden layer of the encoder feeds its output; no: only the last one");
+    visitor("last_layer", self.last_layer, "values of the encoder's last hidden layer: square, logistic");
+    visitor("poses", self.poses,
+            "numbers of a pose: nice (translation, scaling, shear, rotation), matrix (its entries)");
     visitor("output_model", self.output_model, output_help.c_str());
     visitor("sharpness", self.sharpness, "semisoft: how near it is to the maximum");
     visitor("ink", self.ink, "nonnegative, or any: templates and intensities may be negative");
@@ -50,6 +56,10 @@ struct CapsuleOptions {
   }
 };
 
+std::vector<std::int64_t> encoder_layers(const CapsuleOptions& own) {
+  return own.encoder_layers == "none" ? std::vector<std::int64_t>{} : layer_widths(own.encoder_layers);
+}
+
 CapsuleShape shape_of(const RunConfig& config, const Dataset& data) {
   const auto& own = config.own.as<CapsuleOptions>();
   const ImageShape image = data.image.value_or(ImageShape{.height = 1, .width = data.columns()});
@@ -60,6 +70,9 @@ CapsuleShape shape_of(const RunConfig& config, const Dataset& data) {
           .channels = own.channels,
           .distortions = own.distortions,
           .hidden = layer_widths(config.layers),
+          .encoder_hidden = encoder_layers(own),
+          .encoder = {.skips = own.skips == "yes", .squares = own.last_layer == "square"},
+          .poses = own.poses == "matrix" ? PoseForm::matrix : PoseForm::nice,
           .output = {.model = parse_output_model(own.output_model), .sharpness = own.sharpness},
           .negative_ink = own.ink == "any"};
 }
@@ -70,7 +83,13 @@ void resolve(RunConfig& config, RunData& data) {
           "@visible {}: capsules draw pictures of gray values; use @visible gaussian", config.visible);
   require(config.binarize == "none", "@binarize {}: capsules draw pictures of gray values, which are not binarized",
           config.binarize);
-  require(own.ink == "nonnegative" || own.ink == "any", "@ink {}: there are nonnegative and any", own.ink);
+  const auto one_of = [](const char* option, const std::string& given, const char* first, const char* second) {
+    require(given == first || given == second, "{} {}: there are {} and {}", option, given, first, second);
+  };
+  one_of("@ink", own.ink, "nonnegative", "any");
+  one_of("@skips", own.skips, "yes", "no");
+  one_of("@last_layer", own.last_layer, "square", "logistic");
+  one_of("@poses", own.poses, "nice", "matrix");
   for (const auto& [name, share] :
        {std::pair("@dropout", own.dropout), std::pair("@distortion_dropout", own.distortion_dropout)})
     require(share >= 0 && share < 1, "{} must be at least 0 and below 1, not {}", name, share);
@@ -189,14 +208,15 @@ double weights_of(const RunConfig& config) {
              of_parts = static_cast<double>(own.parts * (6 + own.channels)),
              composites = static_cast<double>(own.composites), distortions = static_cast<double>(own.distortions);
   double weights = 0;
-  const auto add = [&](double below, double outputs) {
-    for (const std::int64_t width : layer_widths(config.layers)) {
+  const std::vector<std::int64_t> own_layers = encoder_layers(own), layers = layer_widths(config.layers);
+  const auto add = [&](const std::vector<std::int64_t>& hidden, double below, double outputs) {
+    for (const std::int64_t width : hidden) {
       weights += static_cast<double>(width) * (below + outputs);
       below = static_cast<double>(width);
     }
   };
-  add(pixels, own.composites > 0 ? composites * (8 + distortions) : of_parts);
-  if (own.composites > 0) add(composites + distortions, of_parts);
+  add(own_layers.empty() ? layers : own_layers, pixels, own.composites > 0 ? composites * (8 + distortions) : of_parts);
+  if (own.composites > 0) add(layers, composites + distortions, of_parts);
   return weights;
 }
 

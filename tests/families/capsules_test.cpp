@@ -4,6 +4,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/capsule_scenes.h"
 #include "harmonium/families/capsule_model.h"
+#include "harmonium/families/open_model.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/resolve.h"
 
@@ -69,6 +70,32 @@ TEST(CapsulesFamily, LearnsWithPartsAloneAndSeveralChannels) {
   const std::unique_ptr<Model> model = trainee->kept();
   EXPECT_EQ(model->encoder()->encode(data.valid.to_float(), 1).size(1), 2 * 8);
   EXPECT_EQ(model->generator()->draw({.count = 3}).size(0), 3);
+}
+
+// The rows of the thesis's table that change the encoder or the form of poses.
+TEST(CapsulesFamily, LearnsAsTheThesisVariesItAndIsReadBack) {
+  RunData data = scenes_to_learn();
+  RunConfig config =
+      config_of({{"composites", 2}, {"parts", 2}, {"distortions", 1}, {"dropout", 0}, {"updates", 200}}, data);
+  const auto set = [&](const std::string& name, const std::string& value) {
+    RunConfig::visit(config, [&](const char* each, auto& field, const char*) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
+        if (name == each) field = value;
+    });
+  };
+  for (const auto& [name, value] : {std::pair("encoder_layers", "30"), std::pair("skips", "no"),
+                                    std::pair("last_layer", "logistic"), std::pair("poses", "matrix")})
+    set(name, value);
+  const auto trainee = begun_trainee(config, data);
+  const double first = trainee->measure().at("pixel_error");
+  while (!trainee->training().finished()) trainee->training().step();
+  EXPECT_LT(trainee->measure().at("pixel_error"), 0.9 * first);
+  const std::unique_ptr<Model> model = trainee->kept(), again = decode_model(model->encode_file(), "a file");
+  const at::Tensor rows = data.valid.to_float();
+  EXPECT_TRUE(at::equal(model->encoder()->reconstruct(rows), again->encoder()->reconstruct(rows)));
+  EXPECT_EQ(model->poser()->movable()[1], "a00");
+  set("skips", "some");
+  EXPECT_THROW(resolve(config, data), Error);
 }
 
 TEST(CapsulesFamily, StopsByNameWhenNothingIsDrawnAnyMore) {

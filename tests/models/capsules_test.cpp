@@ -29,6 +29,15 @@ CapsuleShape small_shape(std::int64_t composites = 2, std::int64_t channels = 1)
           .output = {.sharpness = 10}};
 }
 
+// As the thesis varies it: another encoder, and poses by their matrices.
+CapsuleShape varied_shape(std::int64_t composites) {
+  CapsuleShape shape = small_shape(composites);
+  shape.encoder_hidden = {5, 3};
+  shape.encoder = {.skips = false, .squares = false};
+  shape.poses = PoseForm::matrix;
+  return shape;
+}
+
 CapsuleAutoencoder begun_capsules(const CapsuleShape& shape, std::uint64_t seed = 1) {
   CapsuleAutoencoder model(shape, at::kDouble);
   initialize(model, Key(seed), uniform(Key(8), {shape.canvas.pixels()}, at::kDouble));
@@ -52,6 +61,20 @@ TEST(Capsules, BeginAtRestForTheMeanPictureWithTheirPartsOnTheCanvas) {
     EXPECT_LE(scene.part_codes.narrow(2, 1, 2).abs().max().item<double>(), 0.3 + 1e-10);
     EXPECT_GT(model.draw(scene).mean().item<double>(), 0.01);
   }
+}
+
+TEST(Capsules, BeginAlikeWhicheverFormTheirPosesHave) {
+  CapsuleShape shape = small_shape(3);
+  const at::Tensor mean = uniform(Key(8), {1, 64}, at::kDouble);
+  const CapsuleAutoencoder nice = begun_capsules(shape);
+  shape.poses = PoseForm::matrix;
+  const CapsuleAutoencoder matrix = begun_capsules(shape);
+  const Scene a = nice.describe(mean), b = matrix.describe(mean);
+  expect_close(a.part_poses, b.part_poses, 1e-10);
+  expect_close(a.intensities, b.intensities, 1e-10);
+  at::Tensor entries = at::zeros({6}, at::kDouble);
+  entries[0] = entries[4] = 1;  // the identity
+  expect_close(b.pose[0].narrow(0, 1, 6), entries, 1e-10);
 }
 
 TEST(Capsules, AreWhatTheManagerChoseWhenItIsSure) {
@@ -155,7 +178,7 @@ TEST(CapsuleLoss, IsTheSumOfItsTermsAsTheyAreDefined) {
 
 // Central differences for every parameter, through both nets, the manager and the drawing; dropout and noise are held.
 TEST(CapsuleLoss, HasTheGradientOfCentralDifferences) {
-  for (const CapsuleShape& shape : {small_shape(2), small_shape(0, 2)}) {
+  for (const CapsuleShape& shape : {small_shape(2), small_shape(0, 2), varied_shape(2), varied_shape(0)}) {
     SCOPED_TRACE(shape.composites);
     const CapsuleAutoencoder model = begun_capsules(shape, 4);
     const at::Tensor images = random_images(3);

@@ -39,7 +39,8 @@ void require_capsules(const CapsuleShape& shape) {
 
 CapsuleAutoencoder::CapsuleAutoencoder(CapsuleShape shape, at::ScalarType type)
     : shape_(std::move(shape)),
-      encoder_("encoder.", shape_.canvas.pixels(), shape_.hidden, encoder_outputs(shape_), encoder_spread),
+      encoder_("encoder.", shape_.canvas.pixels(), shape_.layers_of_encoder(), encoder_outputs(shape_), encoder_spread,
+               shape_.encoder),
       decoder_("decoder.", std::max<std::int64_t>(1, shape_.distortions + shape_.composites), shape_.hidden,
                shape_.parts * (6 + shape_.channels), decoder_spread) {
   encoder_.declare(parameters_, type);
@@ -65,10 +66,10 @@ at::Tensor CapsuleAutoencoder::templates() const { return ink(parameters_["templ
 void CapsuleAutoencoder::place_parts(Scene& scene) const {
   const std::int64_t L = shape_.channels;
   scene.intensities = ink(scene.part_codes.narrow(2, 0, L));
-  scene.part_poses = pose_matrix(scene.part_codes.narrow(2, L, 6));
+  scene.part_poses = pose_matrix(scene.part_codes.narrow(2, L, 6), shape_.poses);
   if (shape_.composites == 0) return;
   scene.intensities = scene.intensities * ink(scene.pose.narrow(1, 0, 1)).unsqueeze(2);
-  scene.part_poses = composed(scene.part_poses, pose_matrix(scene.pose.narrow(1, 1, 6)).unsqueeze(1));
+  scene.part_poses = composed(scene.part_poses, pose_matrix(scene.pose.narrow(1, 1, 6), shape_.poses).unsqueeze(1));
 }
 
 Scene CapsuleAutoencoder::describe(const at::Tensor& images, const CapsuleDisturbance& disturbance) const {

@@ -12,8 +12,9 @@
 //   I_kl = f(q_kl) · f(p*)                f(x) = log(1 + e^{10x})/10
 //   x̂ = drawn templates f(T)              kernels/render_templates.h
 //
-// Both nets are SkipNets. Without composites (C = 0) the encoder gives q, and the parts stand alone. Averaged are nice
-// values, not matrices; noise and masks are for training only. Templates and decoder are shared by all composites.
+// Both nets are SkipNets; the encoder's may lack skips or squares. Poses may be six entries of a matrix. Without
+// composites (C = 0) the encoder gives q, and the parts stand alone. Averaged are nice values, not matrices; noise and
+// masks are for training only. Templates and decoder are shared by all composites.
 //
 // Parameters: "encoder.…", "decoder.…" (SkipNet) and "templates", K × L × S × S. Cost of a row: a product with every
 // weight, and drawing.
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "harmonium/core/moments.h"
+#include "harmonium/kernels/pose.h"
 #include "harmonium/kernels/render_templates.h"
 #include "harmonium/nets/skip_net.h"
 
@@ -31,8 +33,15 @@ struct CapsuleShape {
   Canvas canvas{28, 28};
   std::int64_t composites = 25, parts = 9, template_size = 11, channels = 1, distortions = 30;
   std::vector<std::int64_t> hidden = {666, 666, 666};  // of both nets
+  std::vector<std::int64_t> encoder_hidden = {};       // of the encoder, where it has others
+  SkipNetForm encoder = {};
+  PoseForm poses = PoseForm::nice;
   OutputForm output = {};
   bool negative_ink = false;  // templates and intensities of any sign: f is left out
+
+  [[nodiscard]] const std::vector<std::int64_t>& layers_of_encoder() const {
+    return encoder_hidden.empty() ? hidden : encoder_hidden;
+  }
 };
 
 // What a picture shows: a description, and where it puts the parts.

@@ -18,12 +18,13 @@ at::Tensor beyond_free_zone(const at::Tensor& x) {
 }
 
 at::Tensor code_size(const CapsuleShape& shape, const Scene& scene) {
-  at::Tensor rest = rest_pose(scene.part_codes.options().requires_grad(false));
+  at::Tensor nice = rest_pose(scene.part_codes.options().requires_grad(false));
   if (shape.composites == 0) {
     constexpr double size_at_start = 2;
-    rest.narrow(0, 2, 2).fill_(size_at_start);
-    return beyond_free_zone(scene.part_codes.narrow(2, shape.channels, 6) - rest);
+    nice.narrow(0, 2, 2).fill_(size_at_start);
+    return beyond_free_zone(scene.part_codes.narrow(2, shape.channels, 6) - pose_as(shape.poses, nice));
   }
+  const at::Tensor rest = pose_as(shape.poses, nice);
   return beyond_free_zone(scene.preferences) + beyond_free_zone(scene.proposals.narrow(2, 1, 6) - rest) +
          beyond_free_zone(scene.proposals.narrow(2, 7, shape.distortions));
 }

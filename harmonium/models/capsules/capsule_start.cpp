@@ -21,6 +21,7 @@ at::Tensor starting_parts(const CapsuleShape& shape, const Key& key) {
   start.narrow(1, L, 2).copy_((normal(key.fold_in(0), {K, 2}, at::kDouble) * spread).clamp(-farthest, farthest));
   start.narrow(1, L + 2, 2).fill_(size);
   start.narrow(1, L + 5, 1).copy_(normal(key.fold_in(1), {K, 1}, at::kDouble) * turn);
+  start.narrow(1, L, 6).copy_(pose_as(shape.poses, start.narrow(1, L, 6)));
   return start;
 }
 
@@ -28,7 +29,7 @@ at::Tensor starting_parts(const CapsuleShape& shape, const Key& key) {
 at::Tensor starting_composites(const CapsuleShape& shape) {
   at::Tensor each = at::zeros({7 + shape.distortions}, at::kDouble);
   each.narrow(0, 0, 1).fill_(1);
-  each.narrow(0, 1, 6).copy_(rest_pose(at::kDouble));
+  each.narrow(0, 1, 6).copy_(pose_as(shape.poses, rest_pose(at::kDouble)));
   return at::cat({at::zeros({shape.composites}, at::kDouble), each.repeat({shape.composites})});
 }
 

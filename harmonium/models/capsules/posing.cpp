@@ -26,6 +26,7 @@ at::Tensor one_composite(const CapsuleAutoencoder& model, std::int64_t composite
 
 std::vector<std::string> names_of_pose(const CapsuleAutoencoder& model) {
   std::vector<std::string> names = {"intensity", "t0", "t1", "s0", "s1", "shear", "rotation"};
+  if (model.shape().poses == PoseForm::matrix) names = {"intensity", "a00", "a01", "b0", "a10", "a11", "b1"};
   for (std::int64_t d = 0; d < model.shape().distortions; ++d) names.push_back(format("distortion:{}", d));
   return names;
 }
