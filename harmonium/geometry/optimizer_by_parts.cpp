@@ -1,4 +1,5 @@
 #include "harmonium/geometry/optimizer_by_parts.h"
+#include "harmonium/core/error.h"
 
 #include <ATen/ATen.h>
 

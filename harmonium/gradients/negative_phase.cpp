@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "harmonium/core/error.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/gradients/cd.h"
 #include "harmonium/gradients/exact_gradient.h"

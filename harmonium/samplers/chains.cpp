@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harmonium/core/error.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/core/number_text.h"
 #include "harmonium/inference/data_moments.h"

@@ -1,4 +1,5 @@
 #include "harmonium/training/best_model.h"
+#include "harmonium/core/error.h"
 
 namespace harmonium {
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/directed/sigmoid_belief_net.h"
 
