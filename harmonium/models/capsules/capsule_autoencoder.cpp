@@ -145,15 +145,24 @@ CapsuleDisturbance CapsuleAutoencoder::disturbance(const Key& key, std::int64_t 
   return result;
 }
 
-at::Tensor drawing_error(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
-                         const OutputForm& form) {
-  if (!has_render_kernel(parts, canvas)) return (render_by_tensors(parts, canvas, form) - images).square().sum();
+DrawingErrors drawing_errors(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
+                             const OutputForm& form) {
+  if (!has_render_kernel(parts, canvas)) {
+    const at::Tensor squares = (render_by_tensors(parts, canvas, form) - images).square();
+    return {.of_rows = squares.detach().sum(1, /*keepdim=*/false, at::kDouble), .sum = squares.sum()};
+  }
   const RenderGradient found = render_error_gradient(parts, images, canvas, form);
   // Has the derivatives that were found; its value is replaced by the error's.
   const at::Tensor linear = (parts.poses * found.gradient.poses).sum() +
                             (parts.intensities * found.gradient.intensities).sum() +
                             (parts.templates * found.gradient.templates).sum();
-  return linear + (found.squared_error.sum().to(linear.scalar_type()) - linear.detach());
+  return {.of_rows = found.squared_error,
+          .sum = linear + (found.squared_error.sum().to(linear.scalar_type()) - linear.detach())};
+}
+
+at::Tensor drawing_error(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
+                         const OutputForm& form) {
+  return drawing_errors(parts, images, canvas, form).sum;
 }
 
 }  // namespace harmonium

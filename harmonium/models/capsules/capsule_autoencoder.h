@@ -116,7 +116,14 @@ void require_capsules(const CapsuleShape& shape);
 // at rest, of parts of half the picture's size near its middle; templates begin as soft blobs.
 void initialize(CapsuleAutoencoder& model, const Key& key, const at::Tensor& mean_picture);
 
-// ‖x̂ − x‖² of each row summed over rows: one number that automatic differentiation can go back through once.
+// ‖x̂ − x‖² of each row, float64 and without gradients, and their sum: one number that automatic differentiation can go
+// back through once.
+struct DrawingErrors {
+  at::Tensor of_rows, sum;
+};
+[[nodiscard]] DrawingErrors drawing_errors(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
+                                           const OutputForm& form);
+// The sum.
 [[nodiscard]] at::Tensor drawing_error(const DrawnParts& parts, const at::Tensor& images, const Canvas& canvas,
                                        const OutputForm& form);
 

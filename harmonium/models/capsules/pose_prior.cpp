@@ -16,8 +16,10 @@ PosePrior empty_pose_prior(const CapsuleAutoencoder& model) {
   const std::int64_t C = std::max<std::int64_t>(1, shape.composites),
                      n = shape.composites > 0 ? model.numbers_of_composite() : shape.parts * model.numbers_of_part();
   const at::TensorOptions options = model.parameters()["templates"].options();
-  return {
-      .shares = at::zeros({C}, options), .means = at::zeros({C, n}, options), .factors = at::zeros({C, n, n}, options)};
+  return {.shares = at::zeros({C}, options),
+          .means = at::zeros({C, n}, options),
+          .factors = at::zeros({C, n, n}, options),
+          .pixel_error = at::zeros({}, options)};
 }
 
 PosePrior pose_prior(const CapsuleAutoencoder& model, const at::Tensor& images) {
@@ -34,6 +36,7 @@ PosePrior pose_prior(const CapsuleAutoencoder& model, const at::Tensor& images) 
   PosePrior prior = empty_pose_prior(model);
   prior.shares.copy_(y.mean(0));
   prior.means.copy_(means);
+  prior.pixel_error.copy_((model.draw(scene) - images).square().mean());
   for (std::int64_t i = 0; i < means.size(0); ++i) {
     const at::Tensor e = codes.select(1, i) - means[i];
     const at::Tensor covariance = (e * weights.narrow(1, i, 1)).t().mm(e) + ridge * at::eye(e.size(1), e.options());

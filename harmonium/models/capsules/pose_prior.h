@@ -14,6 +14,7 @@ namespace harmonium {
 
 struct PosePrior {
   at::Tensor shares, means, factors;  // C, C × n, C × n × n (lower triangular, S = L Lᵀ); C = 1 without composites
+  at::Tensor pixel_error;             // mean squared error of a pixel of those pictures; undefined: not known
 };
 
 // As large as the model's composites want it; all poses at 0.
