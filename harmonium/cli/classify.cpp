@@ -2,6 +2,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/reading_flags.h"
+#include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/core/error.h"
 #include "harmonium/report/confusion.h"
 #include "harmonium/sessions/classifying.h"
@@ -16,6 +17,7 @@ struct ClassifyCommand {
   ClassifyOptions options;
   std::string out;
   std::int64_t labels = 0;  // to ask for; 0: the model knows classes itself
+  std::int64_t refine = 0;
   std::string ask;
 };
 
@@ -71,7 +73,8 @@ int classify_by_few(const ClassifyCommand& command) {
                                                       .data = options.data,
                                                       .reading = options.reading,
                                                       .allow_trained_rows = options.allow_trained_rows,
-                                                      .limit = options.limit},
+                                                      .limit = options.limit,
+                                                      .refine = command.refine},
                                             .labels = command.labels,
                                             .ask = command.ask});
   if (!command.out.empty()) write_out(command.out, found);
@@ -100,6 +103,8 @@ int classify(const ClassifyCommand& command) {
   require(command.out.empty() || command.out.ends_with(".png") || command.out.ends_with(".html"),
           "--out {}: the name must end in .png or .html", command.out);
   require(command.labels > 0 || command.ask.empty(), "--ask goes with --labels: data whose labels are asked for");
+  require(command.labels > 0 || command.refine == 0,
+          "--refine goes with --labels: it improves descriptions of capsules");
   watch_interrupts();
   if (command.labels > 0) return classify_by_few(command);
   const Classified done = classify_model(options);
@@ -153,6 +158,7 @@ void add_classify(CLI::App& app) {
       ->check(positive());
   command->add_option("--ask", all->ask,
                       "--labels: labelled data to ask from (default: what the model was trained on)");
+  declare_refine(*command, all->refine);
   command
       ->add_option(
           "--binarize", options->binarize,

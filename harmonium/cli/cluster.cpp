@@ -4,6 +4,7 @@
 
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/reading_flags.h"
+#include "harmonium/cli/shown_data_flags.h"
 #include "harmonium/sessions/clustering.h"
 #include "harmonium/sessions/seen_rows.h"
 
@@ -66,6 +67,7 @@ void add_cluster(CLI::App& app) {
   command->add_option("--data", options->data,
                       "NAME or PATH[:train|valid|test]; without it: the test part of the training data");
   command->add_option("--limit", options->limit, "use at most N rows (0: all)")->capture_default_str();
+  declare_refine(*command, options->refine);
   declare_reading(*command, options->reading);
   options->allow_trained_rows = false;
   declare_allow_trained_rows(*command, options->allow_trained_rows);

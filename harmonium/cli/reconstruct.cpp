@@ -75,6 +75,7 @@ void add_reconstruct(CLI::App& app) {
       "  harmonium reconstruct runs/capsules --parts --show 20           # what each part draws, in colour\n",
       options->source.common, [options] { return reconstruct(*options); });
   declare_shown_data(*command, options->source);
+  declare_refine(*command, options->source.refine);
   command->add_option("--out", options->out, "x.png: rows, and below each what became of it")->capture_default_str();
   command->add_option("--show", options->shown, "rows in the picture")->capture_default_str();
   command->add_flag("--parts", options->parts, "capsules: also the rows drawn again with each part in its own colour");

@@ -17,4 +17,11 @@ void declare_shown_data(CLI::App& command, ShownDataOptions& options) {
   declare_allow_trained_rows(command, options.allow_trained_rows);
 }
 
+void declare_refine(CLI::App& command, std::int64_t& steps) {
+  command
+      .add_option("--refine", steps,
+                  "capsules: improve the description of every row by N steps of descent on its error; slower (0: none)")
+      ->capture_default_str();
+}
+
 }  // namespace harmonium::cli

@@ -8,5 +8,7 @@
 namespace harmonium::cli {
 
 void declare_shown_data(CLI::App& command, ShownDataOptions& options);
+// For commands that say what rows are.
+void declare_refine(CLI::App& command, std::int64_t& steps);
 
 }  // namespace harmonium::cli

@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
 #include "harmonium/core/named_table.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/kernels/pose.h"
 #include "harmonium/models/capsules/posing.h"
+#include "harmonium/models/capsules/refinement.h"
 
 namespace harmonium {
 
@@ -41,17 +43,28 @@ std::string to_string(OutputModel model) {
 }
 std::string output_model_names() { return names_of(output_models()); }
 
-CapsuleModel::CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules, PosePrior prior)
+CapsuleModel::CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules, PosePrior prior, std::int64_t steps)
     : Model(std::move(info)),
       capsules_(std::move(capsules)),
       prior_(std::move(prior)),
-      visible_(make_unit(format("gaussian:{}", capsules_.shape().canvas.pixels()))) {}
+      visible_(make_unit(format("gaussian:{}", capsules_.shape().canvas.pixels()))),
+      steps_(steps) {}
+
+Scene CapsuleModel::describe(const at::Tensor& images) const {
+  return steps_ > 0 ? refined(capsules_, prior_, images, {.steps = steps_}) : capsules_.describe(images);
+}
+
+std::unique_ptr<Model> CapsuleModel::refined_by(std::int64_t steps) const {
+  if (capsules_.shape().composites == 0) return nullptr;
+  return std::make_unique<CapsuleModel>(info_, capsules_, prior_, steps);
+}
 
 Moments CapsuleModel::parameters() const {
   Moments all = capsules_.parameters();
   all.insert("poses.shares", prior_.shares);
   all.insert("poses.means", prior_.means);
   all.insert("poses.factors", prior_.factors);
+  if (prior_.pixel_error.defined()) all.insert("poses.pixel_error", prior_.pixel_error);
   return all;
 }
 
@@ -81,7 +94,11 @@ std::vector<Model::LayerText> CapsuleModel::layers() const {
 std::unique_ptr<Model> CapsuleModel::to(const at::Device& device) const {
   return std::make_unique<CapsuleModel>(
       info_, capsules_.to(at::TensorOptions().device(device)),
-      PosePrior{prior_.shares.to(device), prior_.means.to(device), prior_.factors.to(device)});
+      PosePrior{.shares = prior_.shares.to(device),
+                .means = prior_.means.to(device),
+                .factors = prior_.factors.to(device),
+                .pixel_error = prior_.pixel_error.defined() ? prior_.pixel_error.to(device) : at::Tensor()},
+      steps_);
 }
 
 std::string CapsuleModel::remark() const {
@@ -111,7 +128,7 @@ std::vector<std::string> CapsuleModel::code_layers() const {
 at::Tensor CapsuleModel::encode(const at::Tensor& rows, std::size_t layer) const {
   const std::string name = code_layers().at(layer);
   return by_pieces(rows, [&](const at::Tensor& piece) {
-    const Scene scene = capsules_.describe(piece);
+    const Scene scene = describe(piece);
     if (name == "composite") return scene.shares;
     if (name == "nice") return scene.pose.defined() ? scene.pose : scene.part_codes.flatten(1);
     return at::cat({scene.intensities, scene.part_poses.flatten(2)}, 2).flatten(1);
@@ -119,8 +136,7 @@ at::Tensor CapsuleModel::encode(const at::Tensor& rows, std::size_t layer) const
 }
 
 at::Tensor CapsuleModel::log_weights(const at::Tensor& rows) const {
-  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.describe(piece).preferences; })
-      .to(at::kDouble);
+  return by_pieces(rows, [&](const at::Tensor& piece) { return describe(piece).preferences; }).to(at::kDouble);
 }
 
 std::vector<std::string> CapsuleModel::movable() const { return names_of_pose(capsules_); }
@@ -154,13 +170,12 @@ Poser::Tries CapsuleModel::tries(const at::Tensor& rows) const {
 
 at::Tensor CapsuleModel::parts_of(const at::Tensor& rows) const {
   const std::int64_t K = capsules_.shape().parts;
-  return by_pieces(rows,
-                   [&](const at::Tensor& piece) { return shared_out(capsules_, capsules_.describe(piece)).flatten(1); })
+  return by_pieces(rows, [&](const at::Tensor& piece) { return shared_out(capsules_, describe(piece)).flatten(1); })
       .view({rows.size(0), K, capsules_.shape().canvas.pixels()});
 }
 
 at::Tensor CapsuleModel::reconstruct(const at::Tensor& rows) const {
-  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(capsules_.describe(piece)); });
+  return by_pieces(rows, [&](const at::Tensor& piece) { return capsules_.draw(describe(piece)); });
 }
 
 std::string CapsuleModel::encode_file() const {
@@ -233,8 +248,11 @@ std::unique_ptr<Model> read_capsules(const ModelHeader& header, const TensorFile
     if (shape.composites > 0) count(shape.hidden, 1, 0);
     require_numbers(file, numbers, where);
     CapsuleAutoencoder capsules(shape);
-    auto model =
-        std::make_unique<CapsuleModel>(info_of(header, shape.canvas.pixels()), capsules, empty_pose_prior(capsules));
+    PosePrior prior = empty_pose_prior(capsules);
+    const bool knows_error =
+        std::ranges::any_of(file.tensors, [](const auto& each) { return each.first == "poses.pixel_error"; });
+    if (!knows_error) prior.pixel_error = at::Tensor();  // a file of the first version
+    auto model = std::make_unique<CapsuleModel>(info_of(header, shape.canvas.pixels()), capsules, std::move(prior));
     read_parameters(model->parameters(), file, where);
     return model;
   });

@@ -21,7 +21,8 @@ struct TensorFile;
 
 class CapsuleModel final : public Model, private Generator, private Encoder, private Clusters, private Poser {
  public:
-  CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules, PosePrior prior);
+  // `steps` of refinement (models/capsules/refinement.h) for every picture that is looked at; 0: none.
+  CapsuleModel(ModelInfo info, CapsuleAutoencoder capsules, PosePrior prior, std::int64_t steps = 0);
 
   [[nodiscard]] const CapsuleAutoencoder& capsules() const { return capsules_; }
   [[nodiscard]] std::string title() const override { return "Capsule autoencoder"; }
@@ -32,8 +33,9 @@ class CapsuleModel final : public Model, private Generator, private Encoder, pri
   [[nodiscard]] std::vector<LayerText> layers() const override;
   [[nodiscard]] std::unique_ptr<Model> to(const at::Device& device) const override;
   [[nodiscard]] std::unique_ptr<Model> clone() const override {
-    return std::make_unique<CapsuleModel>(info_, capsules_, prior_);
+    return std::make_unique<CapsuleModel>(info_, capsules_, prior_, steps_);
   }
+  [[nodiscard]] std::unique_ptr<Model> refined_by(std::int64_t steps) const override;
   [[nodiscard]] const Generator* generator() const override { return this; }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
   // Null without composites.
@@ -70,6 +72,7 @@ class CapsuleModel final : public Model, private Generator, private Encoder, pri
   [[nodiscard]] Tries tries(const at::Tensor& rows) const override;
   [[nodiscard]] at::Tensor parts_of(const at::Tensor& rows) const override;
 
+  [[nodiscard]] Scene describe(const at::Tensor& images) const;
   // Without gradients, a thousand rows at a time, each on the CPU.
   template <class Of>
   [[nodiscard]] at::Tensor by_pieces(const at::Tensor& rows, const Of& of) const;
@@ -79,6 +82,7 @@ class CapsuleModel final : public Model, private Generator, private Encoder, pri
   CapsuleAutoencoder capsules_;
   PosePrior prior_;
   std::shared_ptr<const Unit> visible_;
+  std::int64_t steps_ = 0;
 };
 
 template <class Of>

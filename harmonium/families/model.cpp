@@ -21,6 +21,8 @@ std::unique_ptr<Model> Model::to(const at::Device& device) const {
   return clone();
 }
 
+std::unique_ptr<Model> Model::refined_by(std::int64_t) const { return nullptr; }
+
 std::optional<StudiedNet> Model::studied_net() const { return std::nullopt; }
 
 std::pair<double, double> Model::shown_range() const {

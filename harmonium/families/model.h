@@ -177,6 +177,9 @@ class Model {
   // Fails where the model computes on the CPU only.
   [[nodiscard]] virtual std::unique_ptr<Model> to(const at::Device& device) const;
   [[nodiscard]] virtual std::unique_ptr<Model> clone() const = 0;
+  // The same model, which makes its descriptions of rows better by so many steps of descent whenever it looks at some.
+  // Null: descriptions are final.
+  [[nodiscard]] virtual std::unique_ptr<Model> refined_by(std::int64_t steps) const;
 
   [[nodiscard]] virtual const Density* density() const { return nullptr; }
   [[nodiscard]] virtual const Generator* generator() const { return nullptr; }

@@ -57,6 +57,12 @@ ShownData open_shown_data(ShownDataOptions& options) {
 }
 
 ShownData show_data_to(std::unique_ptr<Model> opened, ShownDataOptions& options) {
+  require(options.refine >= 0, "--refine {}: give a number of steps, 0 or more", options.refine);
+  if (options.refine > 0) {
+    std::unique_ptr<Model> refined = opened->refined_by(options.refine);
+    if (!refined) cannot(*opened, options.model, "has no descriptions that --refine could improve (capsules have)");
+    opened = std::move(refined);
+  }
   ShownData shown{.model = std::move(opened), .data = {}};
   const Model& model = *shown.model;
   shown.counts = model.visible().support() == Unit::Support::counts;

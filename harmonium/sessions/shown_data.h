@@ -19,7 +19,8 @@ struct ShownDataOptions {
   Reading reading = {};
   bool allow_trained_rows = true;  // else data called test or valid that were trained on are refused
   std::int64_t limit = 0;
-  std::string layer = {};  // the code: a layer by name, or all; empty: the model's usual one
+  std::int64_t refine = 0;  // steps by which descriptions are made better (Model::refined_by)
+  std::string layer = {};   // the code: a layer by name, or all; empty: the model's usual one
 };
 
 // Where `data` is empty: the test part of what the model was trained on, read as training read it.

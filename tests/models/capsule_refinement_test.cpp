@@ -93,7 +93,7 @@ TEST(CapsuleRefinement, LooksAtEveryRowByItself) {
 
 TEST(CapsuleRefinement, SaysWhatItNeeds) {
   RefinedModel all = refined_model();
-  all.prior.pixel_error = {};
+  all.prior.pixel_error = at::Tensor();
   EXPECT_THROW((void)refined(all.model, all.prior, all.images), Error);
   EXPECT_THROW((void)refined(all.model, refined_model().prior, all.images, {.candidates = 0}), Error);
 }
