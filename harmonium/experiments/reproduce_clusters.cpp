@@ -4,13 +4,16 @@
 //
 //   labels = 25      asked for each run
 //   seeds = 11       every [[run]] is trained so many times, from its seed on; folders NAME-1, NAME-2, …
+//   refine = 30      judged once more with descriptions made better by so many steps (0: not)
 //
 // also in [quick]. The seed of a run is chosen by the squared error on its validation data, which no label enters.
+// What is explained of these data is the share of their variance about their mean picture that is no error.
 // `at_most` is the mean error of a run over its seeds, in per cent.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "harmonium/data/catalog/catalog.h"
@@ -27,14 +30,20 @@ namespace harmonium {
 namespace {
 
 struct ClusterExperiment {
-  std::int64_t labels = 25, seeds = 1;
+  std::int64_t labels = 25, seeds = 1, refine = 0;
   JudgedRuns judged;  // a run for each seed
+};
+
+// What is left of validation rows: their squared error per pixel, and the share of their variance that is explained.
+struct HeldOut {
+  ReconstructionError error;
+  double explained = 0;
 };
 
 struct ClusteredRun : ExperimentRun {
   std::string group = {};  // the [[run]] that it is a seed of
   LabelledByFew found = {};
-  std::optional<ReconstructionError> held_out = {};  // per pixel, of validation rows; nothing without any
+  std::optional<HeldOut> held_out = {};  // nothing without validation rows
 
   [[nodiscard]] double error() const { return 100 * found.result.error().value; }
 };
@@ -43,12 +52,15 @@ ClusterExperiment parse_clusters(const ExperimentFile& file, bool quick) {
   ClusterExperiment experiment;
   ExperimentFile rest = file;
   const auto take = [&](toml::table& table, bool counts) {
-    for (const auto& [name, field] : {std::pair("labels", &experiment.labels), std::pair("seeds", &experiment.seeds)}) {
+    for (const auto& [name, field, least] :
+         {std::tuple("labels", &experiment.labels, 1), std::tuple("seeds", &experiment.seeds, 1),
+          std::tuple("refine", &experiment.refine, 0)}) {
       const toml::node* given = table.get(name);
       if (given == nullptr) continue;
       std::int64_t number = 0;
       assign_toml(number, *given, place_in(file.source, name, *given));
-      require(number >= 1 && number <= 10'000, "{}: give a number, 1 or more", place_in(file.source, name, *given));
+      require(number >= least && number <= 10'000, "{}: give a number, {} or more", place_in(file.source, name, *given),
+              least);
       if (counts) *field = number;
       table.erase(name);
     }
@@ -69,17 +81,46 @@ ClusterExperiment parse_clusters(const ExperimentFile& file, bool quick) {
 
 std::string group_of(const std::string& name) { return name.substr(0, name.rfind('-')); }
 
-std::optional<ReconstructionError> held_out_error(const ClusteredRun& run, const Model& model) {
+std::optional<HeldOut> held_out_of(const ClusteredRun& run, const Model& model) {
   if (run.config.valid == "none" || model.encoder() == nullptr || !model.encoder()->reconstructs()) return std::nullopt;
   const Dataset rows =
       open_dataset(run.config.valid, {.reading = reading_for(run.config.valid, reading_of(run.config))});
   const std::string note = model.info().note("binarization");
-  ReconstructionError error =
-      reconstruction_error(rows, note.empty() ? Binarization::none : parse_binarization(note),
-                           [&](const at::Tensor& piece) { return model.encoder()->reconstruct(piece); });
+  const auto error_of = [&](const std::function<at::Tensor(const at::Tensor&)>& rebuild) {
+    return reconstruction_error(rows, note.empty() ? Binarization::none : parse_binarization(note), rebuild);
+  };
+  ReconstructionError error = error_of([&](const at::Tensor& piece) { return model.encoder()->reconstruct(piece); });
+  const at::Tensor mean = rows.column_means().to(at::kFloat);
+  const double explained =
+      1 - error.mean / error_of([&](const at::Tensor& piece) { return mean.expand_as(piece); }).mean;
   const auto pixels = static_cast<double>(rows.columns());
   for (double* each : {&error.mean, &error.low, &error.high}) *each /= pixels;
-  return error;
+  return HeldOut{.error = error, .explained = explained};
+}
+
+// What trained models say of test rows, and with `refine` what they say after so many steps of refinement. Models that
+// have nothing to refine are left out then.
+std::vector<ClusteredRun> judge_all(const std::vector<ClusteredRun>& trained, const ClusterExperiment& experiment,
+                                    const SessionOptions& common, std::int64_t refine) {
+  std::vector<ClusteredRun> runs;
+  for (ClusteredRun run : trained) {
+    std::unique_ptr<Model> model = open_for_use(run.folder);
+    if (model->clusters() == nullptr)
+      cannot(*model, run.folder.string(), "sorts rows into no clusters, and this experiment is about them");
+    if (refine > 0) {
+      model = model->refined_by(refine);
+      if (!model) continue;
+      run.group += format(", refined by {} steps", refine);
+      run.name += ", refined";
+    }
+    run.held_out = held_out_of(run, *model);
+    run.found = label_by_few(
+        {.shown = {.common = common, .model = run.folder.string(), .data = experiment.judged.test, .refine = refine},
+         .labels = experiment.labels});
+    runs.push_back(std::move(run));
+    if (interrupted()) break;
+  }
+  return runs;
 }
 
 // The seeds of one [[run]].
@@ -102,7 +143,7 @@ std::vector<Seeds> by_group(const std::vector<ClusteredRun>& runs) {
     for (const ClusteredRun* run : group.runs) {
       errors.push_back(run->error());
       const bool less =
-          run->held_out && (group.chosen == nullptr || run->held_out->mean < group.chosen->held_out->mean);
+          run->held_out && (group.chosen == nullptr || run->held_out->error.mean < group.chosen->held_out->error.mean);
       if (less) group.chosen = run;
     }
     group.errors = summarize_runs(errors);
@@ -151,9 +192,11 @@ nlohmann::ordered_json cluster_rows(const std::vector<ClusteredRun>& runs, const
       const Proportion& all = run->found.by_majority;
       add(format("errors on {} by majority labels of whole clusters (all labels, for comparison only), %", judged.test),
           100 * all.value, 100 * all.low, 100 * all.high, "count", judged.test);
-      if (run->held_out)
-        add(format("squared error per pixel on {}", run->config.valid), run->held_out->mean, run->held_out->low,
-            run->held_out->high, "mean", run->config.valid);
+      if (!run->held_out) continue;
+      const auto& [left, explained] = *run->held_out;
+      add(format("squared error per pixel on {}, {:.1f} % of the variance explained", run->config.valid,
+                 100 * explained),
+          left.mean, left.low, left.high, "mean", run->config.valid);
     }
   }
   return rows;
@@ -179,7 +222,8 @@ ReportContent clusters_report(const ExperimentFile& file, const std::vector<Clus
              .caption =
                  "Errors with 95 % intervals (Wilson). Majority labels use the labels of all training rows and "
                  "are there for comparison only.",
-             .header = {"run", "labels", "error", "by majority labels", "squared error per pixel", "training"},
+             .header = {"run", "labels", "error", "by majority labels", "squared error per pixel", "variance explained",
+                        "training"},
              .rows = {}};
   for (const Seeds& group : by_group(runs)) {
     const ErrorBound* bound = judged.bound_of(group.name);
@@ -189,9 +233,10 @@ ReportContent clusters_report(const ExperimentFile& file, const std::vector<Clus
                           group.chosen != nullptr ? percent(group.chosen->found.result.error()) : "",
                           bound != nullptr ? bound->verdict(group.errors.mean) : ""});
     for (const ClusteredRun* run : group.runs)
-      each.rows.push_back({run->name, std::to_string(run->found.asked.size()), percent(run->found.result.error()),
-                           percent(run->found.by_majority), run->held_out ? format("{:.5f}", run->held_out->mean) : "",
-                           format("{:.0f} s", run->seconds)});
+      each.rows.push_back(
+          {run->name, std::to_string(run->found.asked.size()), percent(run->found.result.error()),
+           percent(run->found.by_majority), run->held_out ? format("{:.5f}", run->held_out->error.mean) : "",
+           run->held_out ? format("{:.1f} %", 100 * run->held_out->explained) : "", format("{:.0f} s", run->seconds)});
     const ClusteredRun& shown = group.chosen != nullptr ? *group.chosen : *group.runs.front();
     content.galleries.push_back(
         {.id = "asked-" + group.name,
@@ -214,21 +259,18 @@ ReportContent clusters_report(const ExperimentFile& file, const std::vector<Clus
 int reproduce_clusters(const ExperimentFile& file, const ReproduceOptions& options) {
   ClusterExperiment experiment = parse_clusters(file, options.quick);
   place_runs(experiment.judged.runs, options.common);
-  std::vector<ClusteredRun> runs = prepare_runs<ClusteredRun>(experiment.judged, options.out);
+  std::vector<ClusteredRun> trained = prepare_runs<ClusteredRun>(experiment.judged, options.out);
   begin_experiment(file, options, experiment.judged.time);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    ClusteredRun& run = runs[i];
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    ClusteredRun& run = trained[i];
     run.group = group_of(run.name);
-    if (!train_if_needed(run, i, runs.size(), options.common)) return stopped_experiment(options);
-    const std::unique_ptr<Model> model = open_for_use(run.folder);
-    if (model->clusters() == nullptr)
-      cannot(*model, run.folder.string(), "sorts rows into no clusters, and this experiment is about them");
-    run.held_out = held_out_error(run, *model);
-    run.found =
-        label_by_few({.shown = {.common = options.common, .model = run.folder.string(), .data = experiment.judged.test},
-                      .labels = experiment.labels});
-    if (interrupted()) return stopped_experiment(options);
+    if (!train_if_needed(run, i, trained.size(), options.common)) return stopped_experiment(options);
   }
+  std::vector<ClusteredRun> runs = judge_all(trained, experiment, options.common, 0);
+  if (experiment.refine > 0)
+    for (ClusteredRun& run : judge_all(trained, experiment, options.common, experiment.refine))
+      runs.push_back(std::move(run));
+  if (interrupted()) return stopped_experiment(options);
   const auto found = experiment_results(file, options, cluster_rows(runs, experiment.judged), runs.front().config.seed);
   return publish_experiment(file, options, found, clusters_report(file, runs, experiment.judged), [&] {
     for (const Seeds& group : by_group(runs))
