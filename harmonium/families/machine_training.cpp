@@ -139,12 +139,12 @@ class MachineTrainee final : public Trainee {
     if (likelihood_) {
       ValidationLikelihood::Found found = likelihood_->measure(averaged.with_exact_units(), update());
       if (units_) found.mean -= units_->log_volume();
-      last_ = found.mean;
-      metrics["validation_log_likelihood"] = found.mean;
+      last_ = found.trusted ? std::optional(found.mean) : std::nullopt;
+      if (found.trusted) metrics["validation_log_likelihood"] = found.mean;
       if (found.effective_samples) metrics["validation_effective_samples"] = *found.effective_samples;
       // The mean log f of training rows less that of validation rows: log Z cancels.
       if (const auto gap = metrics.find("free_energy_gap"); gap != metrics.end()) gap_ = gap->second;
-      if (std::isfinite(found.mean)) training_.observe_error(-found.mean);
+      if (found.trusted && std::isfinite(found.mean)) training_.observe_error(-found.mean);
     }
     metrics.merge(training_.take_measurements());
     return metrics;
@@ -162,7 +162,9 @@ class MachineTrainee final : public Trainee {
   [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
     std::vector<std::string> words;
     if (const BestModel& best = training_.best(); likelihood_ && !best.empty())
-      words.push_back(chosen_in_words(best));
+      words.push_back(chosen_in_words(best) + (last_ ? "" : format(". Later ones were not compared: {}", lost_log_z)));
+    else if (likelihood_ && !last_)
+      words.push_back(format("kept the last model: none could be chosen by validation data, because {}", lost_log_z));
     else if (!best.empty())
       words.push_back(format("kept the model of update {}: {:.2f} % of the {} validation rows are misclassified",
                              kept.update, 100 * best.error(), valid_rows_));
@@ -189,6 +191,10 @@ class MachineTrainee final : public Trainee {
           format(". The last one overfits: {:.2f} on validation rows, {:.2f} on training rows", *last_, *last_ + *gap_);
     return words;
   }
+
+  static constexpr const char* lost_log_z =
+      "the chains that follow log Z during training were left behind (validation_effective_samples below 10). "
+      "@track ais, or an evaluation afterwards, estimates log Z anew; smaller rates are easier to follow";
 
   TrainedMachine start_;
   std::optional<Standardization> units_;

@@ -47,7 +47,7 @@ double ValidationLikelihood::mean_log_f(const BoltzmannMachine& machine, std::in
 ValidationLikelihood::Found ValidationLikelihood::measure(const BoltzmannMachine& machine, std::int64_t update) {
   const double log_f = mean_log_f(machine, update);
   const double log_z = log_z_.log_z(machine, update);
-  return {.mean = log_f - log_z, .effective_samples = log_z_.effective_samples()};
+  return {.mean = log_f - log_z, .effective_samples = log_z_.effective_samples(), .trusted = log_z_.trusted()};
 }
 
 }  // namespace harmonium

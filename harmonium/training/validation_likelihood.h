@@ -33,6 +33,7 @@ class ValidationLikelihood {
   struct Found {
     double mean = 0;                          // over rows
     std::optional<double> effective_samples;  // nothing where log Z is exact
+    bool trusted = true;                      // whether log Z is known well enough to compare models by the mean
   };
   // Of the machine as it is after `update` updates; asked in order.
   [[nodiscard]] Found measure(const BoltzmannMachine& machine, std::int64_t update);
