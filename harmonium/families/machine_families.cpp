@@ -6,6 +6,7 @@
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/models/builders.h"
+#include "harmonium/models/rare_start.h"
 #include "harmonium/units/unit_types.h"
 
 namespace harmonium {
@@ -76,6 +77,9 @@ void resolve_rbm(RunConfig& config, RunData& data) {
       config.mean_field_steps == 0 && config.device == "cpu" && has_bits(config.visible) &&
       has_bits(hidden_spec(config.hidden)) && rbm_size(config).weights <= small)
     config.gradient = "pt";
+  if (config.initial_weights == 0 && config.visible.starts_with("gaussian") && config.hidden != "none")
+    if (const auto hidden = make_unit(hidden_spec(config.hidden)); hidden->support() == Unit::Support::bits)
+      config.initial_weights = rare_start_scale(data.train.columns(), hidden->width());
   resolve_machine(config, data);
 }
 

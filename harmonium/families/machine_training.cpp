@@ -15,6 +15,7 @@
 #include "harmonium/models/classification.h"
 #include "harmonium/models/definiteness.h"
 #include "harmonium/models/moved_units.h"
+#include "harmonium/models/rare_start.h"
 #include "harmonium/training/classification_error.h"
 #include "harmonium/training/make_training.h"
 #include "harmonium/training/monitor.h"
@@ -319,7 +320,9 @@ TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& co
   model.data_moments.push_back(visible.moments(sample, {}));
   if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
   if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
-  initialize(model.machine, Key(config.seed).fold_in(run_streams::initial), config.initial_weights, model.data_moments);
+  const Key key = Key(config.seed).fold_in(run_streams::initial);
+  initialize(model.machine, key, config.initial_weights, model.data_moments);
+  if (has_rare_start(model.machine)) start_rare(model.machine, key, config.initial_weights);
   model.kind = config.model;
   model.image = data.train.image;
   model.notes = {{"data", config.data},
@@ -350,6 +353,8 @@ void resolve_machine(RunConfig& config, RunData& data) {
     if (config.rate_weights == 0) config.rate_weights = rates.weights;
   }
   if (config.particles == 0) config.particles = config.batch;
+  if (constexpr double small = 0.01; config.initial_weights == 0 && config.start == "none")
+    config.initial_weights = small;
 }
 
 void check_machine(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {

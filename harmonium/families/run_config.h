@@ -43,7 +43,7 @@ struct RunConfig {
   std::string start = "none";
   std::string pretrain = "none";
   std::int64_t pretrain_updates = 0;
-  double initial_weights = 0.01;
+  double initial_weights = 0;
 
   std::string objective = "generative";
   double generative_weight = 0.01;
@@ -140,7 +140,10 @@ struct RunConfig {
     visitor("pretrain", self.pretrain,
             "learn layers one by one before all together: none, rbm; classifiers also dbm, autoencoder, supervised");
     visitor("pretrain_updates", self.pretrain_updates, "updates of each pretrained layer (0: as many as updates)");
-    visitor("initial_weights", self.initial_weights, "standard deviation of the initial weights");
+    visitor(
+        "initial_weights", self.initial_weights,
+        "standard deviation of the initial weights; beside gaussian visible and binary hidden units in units of the "
+        "data's deviation (0: the usual one, mostly 0.01)");
     visitor("objective", self.objective, objective_help());
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient, gradient_help());
