@@ -353,8 +353,7 @@ void resolve_machine(RunConfig& config, RunData& data) {
     if (config.rate_weights == 0) config.rate_weights = rates.weights;
   }
   if (config.particles == 0) config.particles = config.batch;
-  if (constexpr double small = 0.01; config.initial_weights == 0 && config.start == "none")
-    config.initial_weights = small;
+  if (config.initial_weights == 0) config.initial_weights = 0.01;
 }
 
 void check_machine(const BoltzmannMachine& machine, const RunConfig& config, const RunData& data) {

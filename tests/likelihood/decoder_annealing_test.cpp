@@ -62,8 +62,6 @@ TEST(DecoderAnnealing, HasWeightsWithTheProbabilityOfARowAsTheirMean) {
       const DecoderPath& path = each.path(base);
       const AnnealedDecoder up = anneal_decoder(path, all_rows(4), Key(2), {.chains = 500, .betas = 5});
       expect_unbiased(up.log_weights - each.log_p.unsqueeze(1), what);
-      EXPECT_GT(up.accepted, 0.5) << what;
-      EXPECT_LT(up.accepted, 0.999) << what;
       expect_close(up.log_p, at::logsumexp(up.log_weights, 1) - std::log(500.0), 1e-12);
       EXPECT_EQ(up.mean.kind, EstimateKind::lower_bound);
       EXPECT_NEAR(up.mean.value, each.log_p.mean().item<double>(), 3 * (up.mean.high - up.mean.low));
@@ -84,6 +82,8 @@ TEST(DecoderAnnealing, HasTheOtherMeanDownwardsFromWhatMadeARow) {
       const double error = ratio.std().item<double>() / std::sqrt(2000.0);
       EXPECT_NEAR(ratio.mean().item<double>(), 1, 4 * error) << what;  // false alarms 6·10⁻⁵
       EXPECT_EQ(down.mean.kind, EstimateKind::upper_bound);
+      // Pilot runs look for steps of which 0.65 are accepted, by 100 chains at 11 places, for rows that the model draws.
+      EXPECT_NEAR(down.accepted, 0.65, 0.15) << what;
     }
 }
 
