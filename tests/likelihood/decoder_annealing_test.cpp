@@ -82,7 +82,8 @@ TEST(DecoderAnnealing, HasTheOtherMeanDownwardsFromWhatMadeARow) {
       const double error = ratio.std().item<double>() / std::sqrt(2000.0);
       EXPECT_NEAR(ratio.mean().item<double>(), 1, 4 * error) << what;  // false alarms 6·10⁻⁵
       EXPECT_EQ(down.mean.kind, EstimateKind::upper_bound);
-      // Pilot runs look for steps of which 0.65 are accepted, by 100 chains at 11 places, for rows that the model draws.
+      // Pilot runs look for steps of which 0.65 are accepted, by 100 chains at 11 places, for rows that the model
+      // draws.
       EXPECT_NEAR(down.accepted, 0.65, 0.15) << what;
     }
 }
