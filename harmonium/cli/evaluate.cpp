@@ -8,6 +8,7 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
+#include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/evaluation.h"
 #include "harmonium/sessions/judge.h"
@@ -83,6 +84,8 @@ void print_answer(const Evaluation& evaluation) {
   if (!evaluation.unfinished.empty()) fmt::print("unfinished      {}: the run has not ended\n", evaluation.unfinished);
   if (!evaluation.trained_rows_note.empty()) fmt::print("                {}\n", evaluation.trained_rows_note);
   if (evaluation.hidden) fmt::print("                {}\n", in_words(*evaluation.hidden));
+  if (const auto& l = evaluation.log_likelihood; l && importance_draws(*l) > 0)
+    fmt::print("                importance sampling, {} draws of each row, and log Z of the prior\n", l->chains);
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)
       fmt::print("                {}{}\n", l->method,

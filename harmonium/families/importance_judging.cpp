@@ -5,15 +5,16 @@
 
 #include "harmonium/core/format.h"
 #include "harmonium/core/number_text.h"
-#include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/likelihood/bidirectional.h"
-#include "harmonium/likelihood/importance_bound.h"
 
 namespace harmonium {
 
 namespace {
 
-// In pieces that bound memory.
+enum : std::uint64_t { own_rows_stream = 1, rows_stream = 2 };
+
+}  // namespace
+
 JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
                       const Key& key, const Progress& progress) {
   constexpr std::int64_t rows_at_once = 500;
@@ -41,25 +42,30 @@ JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const
           .each = at::cat(each)};
 }
 
-}  // namespace
+OwnDrawBounds judge_own_rows(const LatentModel& model, const Moments& parameters, const EstimationOptions& options) {
+  constexpr std::int64_t own_rows = 100;
+  return own_draw_bounds(model, parameters, own_rows, options.importance, Key(options.seed).fold_in(own_rows_stream));
+}
+
+std::string in_words(const OwnDrawBounds& own, double acceptable) {
+  const std::string gap =
+      format("{:.2f} nats [{:.2f}, {:.2f}]", own.gap(), own.gap_interval.low, own.gap_interval.high);
+  return own.gap_interval.high <= acceptable
+             ? format("On rows of the model's own the bound misses at most {}", gap)
+             : format("On rows of the model's own the bound may miss {}: use more importance samples", gap);
+}
 
 std::vector<Evaluation> judge_by_importance(const LatentModel& model, const Moments& parameters, const Unit& visible,
                                             const std::vector<const TestData*>& tests, const EstimationOptions& options,
                                             Watcher& watcher) {
-  const Key key(options.seed);
-  constexpr std::int64_t own_rows = 100;
-  const OwnDrawBounds own = own_draw_bounds(model, parameters, own_rows, options.importance, key.fold_in(1));
-  const std::string gap =
-      format("{:.2f} nats [{:.2f}, {:.2f}]", own.gap(), own.gap_interval.low, own.gap_interval.high);
+  const OwnDrawBounds own = judge_own_rows(model, parameters, options);
   std::vector<Evaluation> answers;
   for (const TestData* test : tests) {
     Evaluation answer = judge_by_rows(*test, visible, [&](const at::Tensor& rows) {
-      return bound_rows(model, parameters, rows, options.importance, key.fold_in(2),
+      return bound_rows(model, parameters, rows, options.importance, Key(options.seed).fold_in(rows_stream),
                         watcher.begin(format("importance sampling, {} draws", options.importance)));
     });
-    answer.verdict = own.gap_interval.high <= options.gap
-                         ? format("On rows of the model's own the bound misses at most {}", gap)
-                         : format("On rows of the model's own the bound may miss {}: use more importance samples", gap);
+    answer.verdict = in_words(own, options.gap);
     answers.push_back(std::move(answer));
   }
   return answers;

@@ -2,8 +2,9 @@
 // verdict (likelihood/importance_bound.h): what vae and sbn share.
 #pragma once
 
+#include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model.h"
-#include "harmonium/models/directed/latent_model.h"
+#include "harmonium/likelihood/importance_bound.h"
 
 namespace harmonium {
 
@@ -11,6 +12,15 @@ namespace harmonium {
                                                           const Unit& visible,
                                                           const std::vector<const TestData*>& tests,
                                                           const EstimationOptions& options, Watcher& watcher);
+// What that is made of. Bounds of some rows, in pieces that bound memory; with a prior that is not normalized, they are
+// too large by its log Z.
+[[nodiscard]] JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows,
+                                    std::int64_t draws, const Key& key, const Progress& progress);
+// And what they may miss: a sentence about rows of the model's own.
+[[nodiscard]] OwnDrawBounds judge_own_rows(const LatentModel& model, const Moments& parameters,
+                                           const EstimationOptions& options);
+[[nodiscard]] std::string in_words(const OwnDrawBounds& own, double acceptable);
+
 // By the bidirectional machine of the same nets (likelihood/bidirectional.h): log p* = log p̃ − log Z², an estimate,
 // with the bound log p̃ as the verdict.
 [[nodiscard]] std::vector<Evaluation> judge_bidirectional(const LatentModel& model, const Moments& parameters,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
@@ -13,9 +14,10 @@ namespace harmonium {
 
 namespace {
 
-Training make_training(std::unique_ptr<Objective> objective, const RunConfig& config, const RunData& data) {
+Training make_training(std::unique_ptr<Objective> objective, std::unique_ptr<Optimizer> optimizer,
+                       const RunConfig& config, const RunData& data) {
   const Key key(config.seed);
-  auto optimizer = make_optimizer(config.optimizer, objective->groups(), objective->parameters());
+  if (optimizer == nullptr) optimizer = make_optimizer(config.optimizer, objective->groups(), objective->parameters());
   const at::Device device = objective->parameters().entries().front().second.device();
   BatchStream batches(data.train, {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink},
                       key.fold_in(run_streams::batches), device);
@@ -30,7 +32,7 @@ class LikelihoodTrainee final : public Trainee {
  public:
   LikelihoodTrainee(std::unique_ptr<Objective> objective, const RunConfig& config, const RunData& data,
                     LikelihoodHooks hooks)
-      : Trainee(make_training(std::move(objective), config, data)),
+      : Trainee(make_training(std::move(objective), std::move(hooks.optimizer), config, data)),
         hooks_(std::move(hooks)),
         chooses_(config.keep == "best"),
         valid_(data.valid.rows() > 0 ? config.valid : "") {
@@ -41,6 +43,17 @@ class LikelihoodTrainee final : public Trainee {
             .to_float();
   }
 
+  [[nodiscard]] NamedTensors state() const override {
+    NamedTensors all = training_.state();
+    if (hooks_.normalizer)
+      for (auto& entry : hooks_.normalizer->log_z.state()) all.push_back(std::move(entry));
+    return all;
+  }
+  void restore(std::int64_t update, const NamedTensors& saved) override {
+    training_.restore(update, saved);
+    if (hooks_.normalizer) hooks_.normalizer->log_z.restore(saved);
+  }
+
   [[nodiscard]] std::map<std::string, double> measure() override {
     std::map<std::string, double> metrics = training_.take_measurements();
     if (!hooks_.mean) {
@@ -49,7 +62,13 @@ class LikelihoodTrainee final : public Trainee {
       metrics.merge(found);
       return metrics;
     }
-    const double mean = hooks_.mean(training_.averaged(), watched_);
+    double mean = hooks_.mean(training_.averaged(), watched_);
+    if (hooks_.normalizer) {
+      const std::optional<double> log_z = followed_log_z(metrics);
+      lost_ = !log_z;
+      if (lost_) return metrics;
+      mean -= *log_z;
+    }
     metrics[valid_.empty() ? "watched_log_likelihood" : "validation_log_likelihood"] = mean;
     if (chooses_) training_.observe_error(-mean);
     return metrics;
@@ -63,19 +82,37 @@ class LikelihoodTrainee final : public Trainee {
   }
 
   [[nodiscard]] std::vector<std::string> closing_words(const Training::Kept& kept) const override {
-    if (training_.best().empty() || kept.update == update()) return {};
+    if (chooses_ && lost_ && training_.best().empty())
+      return {format("kept the last model: none could be chosen by validation data, because {}", lost_log_z)};
+    if (training_.best().empty() || (kept.update == update() && !lost_)) return {};
     if (!hooks_.mean)
       return {format("kept the model of update {}: {} {:.5g} on {} validation rows", kept.update, hooks_.kept_by,
                      training_.best().error(), watched_.size(0))};
-    return {format("kept the model of update {}: {:.3f} nats on {} validation rows", kept.update,
-                   -training_.best().error(), watched_.size(0))};
+    return {format("kept the model of update {}: {:.3f} nats on {} validation rows{}", kept.update,
+                   -training_.best().error(), watched_.size(0),
+                   lost_ ? format(". Later ones were not compared: {}", lost_log_z) : "")};
   }
 
  private:
+  static constexpr const char* lost_log_z =
+      "the chains that follow log Z of the prior during training were left behind (validation_effective_samples below "
+      "25). An evaluation afterwards estimates log Z anew; a smaller @prior_rate is easier to follow";
+
+  // Of the averaged model; nothing where it is not known well enough.
+  [[nodiscard]] std::optional<double> followed_log_z(std::map<std::string, double>& metrics) {
+    auto& [machine, follower] = *hooks_.normalizer;
+    const double log_z = follower.log_z(machine(training_.averaged()), update());
+    if (const auto effective = follower.effective_samples()) metrics["validation_effective_samples"] = *effective;
+    if (!follower.trusted() || !std::isfinite(log_z)) return std::nullopt;
+    metrics["prior_log_z"] = log_z;
+    return log_z;
+  }
+
   LikelihoodHooks hooks_;
   bool chooses_;
   std::string valid_;
   at::Tensor watched_;
+  bool lost_ = false;  // whether log Z was, when it was last looked at
 };
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harmonium/families/family.h"
+#include "harmonium/training/followed_log_z.h"
 #include "harmonium/training/objectives/objective.h"
 
 namespace harmonium {
@@ -32,6 +34,15 @@ struct LikelihoodHooks {
   // which the best model is chosen; without it none is.
   std::function<std::map<std::string, double>(const Moments& parameters, const at::Tensor& rows)> measures = {};
   std::string kept_by = {};
+  // Of a model of which a Boltzmann machine is a part, whose log Z the mean lacks: it is followed along the training
+  // and taken off. While it is lost there is no number, and no model is chosen.
+  struct Normalizer {
+    std::function<BoltzmannMachine(const Moments& parameters)> machine;
+    FollowedLogZ log_z;
+  };
+  std::optional<Normalizer> normalizer = {};
+  // In place of the one that the configuration names.
+  std::unique_ptr<Optimizer> optimizer = nullptr;
 };
 [[nodiscard]] std::unique_ptr<Trainee> train_by_likelihood(std::unique_ptr<Objective> objective,
                                                            const RunConfig& config, const RunData& data,

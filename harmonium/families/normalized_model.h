@@ -31,7 +31,7 @@ class NormalizedModel : public Model, protected Density, protected Generator {
   [[nodiscard]] virtual nlohmann::json structure() const = 0;
 
   // Generator: independent draws.
-  [[nodiscard]] bool markov() const final { return false; }
+  [[nodiscard]] bool markov() const override { return false; }
   [[nodiscard]] double products(std::int64_t count) const final;
   // Density
   [[nodiscard]] double products(const EstimationOptions&, bool) const final { return products(1000); }

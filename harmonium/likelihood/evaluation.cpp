@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/core/format.h"
+#include "harmonium/likelihood/importance_bound.h"
 
 namespace harmonium {
 
@@ -33,9 +34,12 @@ void require_finite(const Evaluation& evaluation) {
 
 bool same_question(const Evaluation& one, const Evaluation& other) {
   const auto bounds = [](const Evaluation& each) { return each.hidden && each.hidden->bounds(); };
+  const auto importance = [](const Evaluation& each) {
+    return each.log_likelihood ? importance_draws(*each.log_likelihood) : 0;
+  };
   const Estimate &first = one.way(), &second = other.way();
-  return bounds(one) == bounds(other) && one.data == other.data && one.n == other.n &&
-         one.binarization == other.binarization && first.method == second.method &&
+  return bounds(one) == bounds(other) && importance(one) == importance(other) && one.data == other.data &&
+         one.n == other.n && one.binarization == other.binarization && first.method == second.method &&
          one.gap.has_value() == other.gap.has_value() && first.chains == second.chains && first.betas == second.betas;
 }
 

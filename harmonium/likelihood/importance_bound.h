@@ -20,6 +20,8 @@
 // annealing: Grosse, Ghahramani & Adams 2015.) On data the gap may be another one.
 #pragma once
 
+#include <string>
+
 #include "harmonium/likelihood/bootstrap.h"
 #include "harmonium/likelihood/estimate.h"
 #include "harmonium/models/directed/latent_model.h"
@@ -36,6 +38,16 @@ struct ImportanceBound {
 // At least two draws of each row.
 [[nodiscard]] ImportanceBound importance_bound(const LatentModel& model, const Moments& parameters,
                                                const at::Tensor& rows, std::int64_t draws, const Key& key);
+
+// How a log-likelihood calls itself that is a bound of this kind less log Z of a prior that is not normalized; its
+// chains are then the draws of each row.
+[[nodiscard]] inline std::string importance_method(const Estimate& log_z) {
+  return "importance sampling; log Z: " + log_z.method;
+}
+// Those draws; 0 where an estimate was not found in this way.
+[[nodiscard]] inline std::int64_t importance_draws(const Estimate& log_likelihood) {
+  return log_likelihood.method.starts_with("importance sampling; log Z: ") ? log_likelihood.chains : 0;
+}
 
 struct OwnDrawBounds {
   at::Tensor lower, upper;  // rows, float64: log p̂_K without and with what made the row

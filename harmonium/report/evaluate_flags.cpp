@@ -4,6 +4,7 @@
 
 #include "harmonium/core/format.h"
 #include "harmonium/likelihood/bidirectional.h"
+#include "harmonium/likelihood/importance_bound.h"
 
 namespace harmonium {
 
@@ -13,7 +14,9 @@ std::string evaluate_flags(const Evaluation& evaluation) {
     const std::string draws = z.chains > 0 ? format("--importance {}", z.chains) : std::string();
     return is_bidirectional(z) ? "--method bihm " + draws : draws;
   }
-  if (z.kind == EstimateKind::exact) return "--method exact";
+  const std::int64_t draws = evaluation.log_likelihood ? importance_draws(*evaluation.log_likelihood) : 0;
+  const std::string importance = draws > 0 ? format(" --importance {}", draws) : "";
+  if (z.kind == EstimateKind::exact) return "--method exact" + importance;
   // "ais, schedule adaptive, base uniform, even layers summed out": its name, and what is not as usual.
   std::vector<std::string> parts;
   std::string rest = z.method;
@@ -35,7 +38,7 @@ std::string evaluate_flags(const Evaluation& evaluation) {
   if (evaluation.hidden && evaluation.hidden->gap)
     flags +=
         format(" --rows-by ais --row-chains {} --row-betas {}", evaluation.hidden->chains, evaluation.hidden->betas);
-  return flags;
+  return flags + importance;
 }
 
 }  // namespace harmonium

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harmonium/data/formats/json_numbers.h"
+#include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/runs/json_lines.h"
 #include "harmonium/runs/run_folder.h"
@@ -110,6 +111,8 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["log_likelihood"] = nullptr;
   if (const auto& found = evaluation.log_likelihood)
     result["log_likelihood"] = evaluation.log_z ? brief_json(*found) : whole_json(*found);
+  if (evaluation.log_likelihood && importance_draws(*evaluation.log_likelihood) > 0)
+    result["importance"] = importance_draws(*evaluation.log_likelihood);
   result["raise"] = nullptr;
   if (const auto& bound = evaluation.raise) {
     result["raise"] = brief_json(*bound);
@@ -152,6 +155,10 @@ Evaluation evaluation_from_json(const ordered_json& from) {
     if (evaluation.log_z) {
       evaluation.log_likelihood->method = evaluation.log_z->method;
       evaluation.log_likelihood->effective_samples = evaluation.log_z->effective_samples;
+    }
+    if (evaluation.log_z && from.contains("importance")) {
+      evaluation.log_likelihood->method = importance_method(*evaluation.log_z);
+      evaluation.log_likelihood->chains = whole_number(from.at("importance"));
     }
   }
   const auto object = [&](const char* key) { return from.contains(key) && from.at(key).is_object(); };

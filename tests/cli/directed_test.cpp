@@ -92,6 +92,28 @@ TEST_F(DirectedModels, OfTwoNetsThatMeetHalfwayHaveProbabilitiesThatAddUpToOne) 
   refuses({"evaluate", "net", "--data", "all.csv", "--method", "ais"}, {"--method ais", "bihm", "--importance"});
 }
 
+TEST_F(DirectedModels, UnderAnRbmAreTrainedJudgedAndSampled) {
+  const Arguments options = {"--model", "sbn",    "--latent",          "10,24", "--objective", "rws:3",
+                             "--prior", "rbm:24", "--prior-particles", "50"};
+  succeed(small_run("whole", options));
+  const ordered_json whole = judged("whole", {"--method", "sandwich", "--chains", "50", "--betas", "200",
+                                              "--importance", "50", "--rows-out", "rows.csv"});
+  EXPECT_EQ(whole.at("importance"), 50);
+  EXPECT_EQ(whole.at("log_likelihood").at("kind"), "estimate of a lower bound");
+  EXPECT_TRUE(whole.at("gap").is_number() && whole.at("upper_log_z").is_object());
+  for (const char* part : {"log Z of the prior", "own", "Gibbs chains"})
+    EXPECT_NE(whole.at("verdict").get<std::string>().find(part), std::string::npos) << whole.at("verdict");
+  EXPECT_NEAR(mean_of_rows("rows.csv"), whole.at("log_likelihood").at("value").get<double>(), 1e-9);
+  const ordered_json alone = json({"evaluate", "whole", "--method", "ais", "--chains", "50", "--betas", "100"});
+  EXPECT_TRUE(alone.at("log_likelihood").is_null());
+  succeed({"sample", "whole", "-n", "4", "--sweeps", "5", "--out", "x.npy"});
+  EXPECT_EQ(read_npy(read_bytes(folder / "x.npy")).values.size(), 256U);
+  refuses({"evaluate", "whole", "--data", "digits:test", "--method", "bihm"}, {"--method bihm", "RBM"});
+  refuses({"gradients", "whole"}, {"factorial prior"});
+  refuses(small_run("x", {"--model", "sbn", "--prior", "rbm:0"}), {"--prior rbm:0", "factorial"});
+  refuses(small_run("x", {"--model", "sbn", "--prior-rate", "0.1"}), {"--prior-rate", "--prior rbm:N"});
+}
+
 TEST_F(DirectedModels, AreJudgedByAsManyOrdersAsAskedFor) {
   succeed(small_run("any", {"--model", "orderless_nade", "--layers", "8", "--orders", "2"}));
   const ordered_json two = judged("any"), five = judged("any", {"--orders", "5"}),

@@ -84,6 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{
             "Autoencoder",
             {"--model", "autoencoder", "--layers", "9,3", "--optimizer", "sgd", "--momentum", "0.9", "--keep", "last"}},
+        Variant{"BeliefNetUnderAnRbm",
+                {"--model", "sbn", "--latent", "24", "--prior", "rbm:24", "--objective", "rws:2"}},
         // Nothing moves, so the first model stays the best and only the checkpoint remembers it.
         Variant{"BestModelOfLongAgo",
                 {"--model", "classification_rbm", "--keep", "best", "--optimizer", "sgd", "--rate-weights", "1e-9",
