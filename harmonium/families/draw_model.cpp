@@ -1,0 +1,170 @@
+#include "harmonium/families/draw_model.h"
+
+#include <algorithm>
+
+#include "harmonium/core/device.h"
+#include "harmonium/core/error.h"
+#include "harmonium/data/formats/json_numbers.h"
+#include "harmonium/families/importance_judging.h"
+#include "harmonium/families/model_header.h"
+
+namespace harmonium {
+
+std::string attention_words(std::int64_t read, std::int64_t write) {
+  const auto grid = [](std::int64_t size) { return size == 0 ? std::string("all") : format("{} × {}", size, size); };
+  return read == 0 && write == 0 ? "no attention" : format("reads {}, writes {}", grid(read), grid(write));
+}
+
+double weights_of(const DrawStructure& structure) {
+  const auto hidden = static_cast<double>(structure.hidden), latent = static_cast<double>(structure.latent);
+  const auto seen = [&](std::int64_t size) {
+    return static_cast<double>(size == 0 ? structure.height * structure.width : size * size);
+  };
+  return hidden * (4 * (2 * seen(structure.read) + 3 * hidden + latent) + 2 * latent + seen(structure.write));
+}
+
+DrawModel::DrawModel(ModelInfo info, DrawNet net)
+    : NormalizedModel(std::move(info), net.visible().unit_spec()), net_(std::move(net)) {}
+
+std::string DrawModel::subtitle() const {
+  const DrawStructure& shape = net_.structure();
+  return format("{} – {} step{} of {} latent variables – two LSTMs of {} units, {}", shape.visible, shape.steps,
+                shape.steps == 1 ? "" : "s", shape.latent, shape.hidden, attention_words(shape.read, shape.write));
+}
+
+std::vector<Model::LayerText> DrawModel::layers() const {
+  const DrawStructure& shape = net_.structure();
+  return {{.name = "visible", .unit = shape.visible, .observed = true},
+          {.name = "encoder", .unit = format("lstm:{}", shape.hidden)},
+          {.name = "latent", .unit = format("gaussian:{}x{}", shape.steps, shape.latent)},
+          {.name = "decoder", .unit = format("lstm:{}", shape.hidden)}};
+}
+
+std::unique_ptr<Model> DrawModel::to(const at::Device& device) const {
+  return std::make_unique<DrawModel>(info_, net_.to(at::TensorOptions().device(device)));
+}
+
+std::unique_ptr<Model> DrawModel::clone() const { return std::make_unique<DrawModel>(info_, net_); }
+
+at::Device DrawModel::device() const { return net_.parameters().entries().front().second.device(); }
+
+// Time runs down.
+Exhibit DrawModel::filmstrip() const {
+  constexpr std::int64_t columns = 12, most_frames = 10;
+  const std::vector<at::Tensor> canvases = net_.canvases(net_.parameters(), net_.sample(Key(2), columns).latents);
+  const std::int64_t steps = net_.structure().steps, frames = std::min(steps, most_frames);
+  std::vector<at::Tensor> shown;
+  std::string numbers;
+  for (std::int64_t frame = 1; frame <= frames; ++frame) {
+    const std::int64_t step = frame * steps / frames;
+    const at::Tensor& canvas = canvases[static_cast<std::size_t>(step)];
+    shown.push_back(on_cpu(net_.visible().mean(net_.visible_raw(net_.parameters(), canvas))));
+    numbers += format("{}{}", frame == 1 ? "" : ", ", step);
+  }
+  return {.id = "filmstrip",
+          .title = "Filmstrip",
+          .caption = format("How {} samples are painted: means of the canvas after step {}, from top to bottom.",
+                            columns, numbers),
+          .rows = at::cat(shown),
+          .columns = columns};
+}
+
+std::vector<Exhibit> DrawModel::exhibits(const ExhibitInput& input) const {
+  constexpr std::int64_t samples = 60, columns = 20;
+  std::vector<Exhibit> all = {{.id = "samples",
+                               .title = "Samples",
+                               .caption = "Means of the data's units given independent draws of the latent variables.",
+                               .rows = on_cpu(net_.sample(Key(1), samples).means),
+                               .samples = true},
+                              filmstrip()};
+  const Dataset& train = input.train;
+  if (train.rows() < columns || train.columns() != visible().width()) return all;
+  const at::Tensor rows = train.first(columns).to_float();
+  all.push_back({.id = "reconstructions",
+                 .title = "Reconstructions",
+                 .caption = format("Rows of {}, and below each what is painted from the means of the latent variables.",
+                                   train.name),
+                 .rows = at::cat({rows, reconstruct(rows)}),
+                 .columns = columns});
+  return all;
+}
+
+std::string DrawModel::remark() const {
+  return "Log-likelihoods are lower bounds, in nats per row. Numbers under different binarizations are not comparable.";
+}
+
+nlohmann::json DrawModel::structure() const {
+  const DrawStructure& shape = net_.structure();
+  return {{"draw",
+           {{"visible", shape.visible},
+            {"height", shape.height},
+            {"width", shape.width},
+            {"steps", shape.steps},
+            {"latent", shape.latent},
+            {"hidden", shape.hidden},
+            {"read", shape.read},
+            {"write", shape.write}}}};
+}
+
+void DrawModel::check(const EstimationOptions& options) const {
+  harmonium::check(options);
+  require(options.method == "auto",
+          "@method {}: a DRAW net is judged by importance sampling; leave @method out, and choose @importance",
+          options.method);
+}
+
+std::vector<Evaluation> DrawModel::judge(const std::vector<const TestData*>& tests, const EstimationOptions& options,
+                                         Watcher& watcher, Journal*) const {
+  check(options);
+  require_tests(tests);
+  return judge_by_importance(net_, net_.parameters(), visible(), tests, options, watcher);
+}
+
+bool DrawModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
+  return old.log_likelihood && old.log_likelihood->chains == options.importance;
+}
+
+at::Tensor DrawModel::draw(const Request& request) const {
+  const Dream dream = net_.sample(Key(request.seed), request.count);
+  return on_cpu(request.means ? dream.means : dream.visible);
+}
+
+at::Tensor DrawModel::encode(const at::Tensor& rows, std::size_t) const {
+  return on_cpu(net_.encode(rows.to(device())));
+}
+
+at::Tensor DrawModel::reconstruct(const at::Tensor& rows) const { return on_cpu(net_.reconstruct(rows.to(device()))); }
+
+std::unique_ptr<Model> read_draw_model(const ModelHeader& header, const TensorFile& file, const std::string& where) {
+  return read_structure(header, "draw", where, [&](const nlohmann::json& shape) {
+    DrawStructure structure{.visible = shape.at("visible"),
+                            .height = whole_number(shape.at("height")),
+                            .width = whole_number(shape.at("width")),
+                            .steps = whole_number(shape.at("steps")),
+                            .latent = whole_number(shape.at("latent")),
+                            .hidden = whole_number(shape.at("hidden")),
+                            .read = whole_number(shape.at("read")),
+                            .write = whole_number(shape.at("write"))};
+    constexpr std::int64_t most_pixels = 1 << 20;  // a damaged number must not ask for memory
+    const auto within = [](std::int64_t value, std::int64_t least, std::int64_t most) {
+      return least <= value && value <= most;
+    };
+    require(
+        within(structure.height, 1, most_pixels) && within(structure.width, 1, most_pixels) &&
+            structure.height * structure.width <= most_pixels && within(structure.steps, 1, DrawModel::most_steps) &&
+            within(structure.latent, 1, DrawModel::most_numbers) &&
+            within(structure.hidden, 1, DrawModel::most_numbers) &&
+            within(structure.read, 0, DrawModel::most_filters) && within(structure.write, 0, DrawModel::most_filters),
+        "{}: {} × {} pixels, {} steps of {} latent variables, {} units, grids of {} and {} filters make no DRAW "
+        "net",
+        where, structure.height, structure.width, structure.steps, structure.latent, structure.hidden, structure.read,
+        structure.write);
+    require_numbers(file, weights_of(structure), where);
+    DrawNet net(std::move(structure));
+    read_parameters(net.parameters(), file, where);
+    const std::int64_t width = net.visible().width();
+    return std::make_unique<DrawModel>(info_of(header, width), std::move(net));
+  });
+}
+
+}  // namespace harmonium
