@@ -48,6 +48,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family rnade_family();
 [[nodiscard]] Family vae_family();
 [[nodiscard]] Family sbn_family();
+[[nodiscard]] Family draw_family();
 [[nodiscard]] Family mixture_family();
 [[nodiscard]] Family factor_analyzers_family();
 [[nodiscard]] Family capsules_family();

@@ -58,6 +58,8 @@ RunConfig small_config(const std::string& name, RunData& data) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>) {
       if (std::string_view(option) == "channels") field = 8;
       if (std::string_view(option) == "blocks") field = 2;
+      if (std::string_view(option) == "steps") field = 3;
+      if (std::string_view(option) == "hidden") field = 16;
     }
   });
   config.updates = 40;
@@ -178,7 +180,8 @@ TEST(LatentFamilies, GoOnBitForBitWhateverIsClimbed) {
       {{"model", "sbn"}, {"objective", "elbo:1"}, {"baseline", "optimal"}, {"normalize", "yes"}, {"layers", "none"}},
       {{"model", "sbn"}, {"objective", "nvil"}},
       {{"model", "sbn"}, {"objective", "concrete:2"}},
-      {{"model", "vae"}, {"objective", "iwae:3"}}};
+      {{"model", "vae"}, {"objective", "iwae:3"}},
+      {{"model", "draw"}, {"objective", "iwae:3"}, {"read", "2"}, {"write", "3"}}};
   for (const auto& way : ways) {
     SCOPED_TRACE(way.at("objective"));
     RunData data = small_data(false);
@@ -186,6 +189,8 @@ TEST(LatentFamilies, GoOnBitForBitWhateverIsClimbed) {
     RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
       if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
         if (way.contains(name)) field = way.at(name);
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>)
+        if (way.contains(name)) field = std::stoll(way.at(name));
     });
     resolve(config, data);
     const Family& family = find_family(config.model);
@@ -396,7 +401,7 @@ TEST(Families, AreFoundByNameAndTheOthersAreNamed) {
   } catch (const Error& error) {
     for (const Family& each : families()) EXPECT_NE(std::string(error.what()).find(each.name), std::string::npos);
   }
-  EXPECT_EQ(families_with("latent"), "vae, sbn");
+  EXPECT_EQ(families_with("latent"), "vae, sbn, draw");
   EXPECT_EQ(families_with("no_such_option"), "");
 }
 
