@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "harmonium/likelihood/decoder_annealing.h"
 #include "harmonium/likelihood/importance_bound.h"
 #include "tests/support/draw.h"
