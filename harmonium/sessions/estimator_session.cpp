@@ -70,7 +70,7 @@ EstimatorResult look_at_estimators(const std::string& path, const EstimatorSessi
   require(options.rows >= 1, "@rows {}: give a number of rows, 1 or more", options.rows);
   const std::unique_ptr<Model> model = open_for_use(path);
   const std::optional<StudiedNet> net = model->studied_net();
-  if (!net) cannot(*model, path, "has no latent variables with learned inference");
+  if (!net) cannot(*model, path, "has no latent variables whose inference has parameters of its own");
   std::string data = options.data;
   Reading reading = options.reading;
   choose_data(path, *model, data, reading);
