@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/inference/hidden_blocks.h"
+#include "harmonium/inference/kept_rows.h"
 #include "harmonium/kernels/binary_product.h"
 #include "harmonium/kernels/site_sweep.h"
 
@@ -12,13 +13,6 @@ namespace harmonium {
 namespace {
 
 using Start = SampledPosteriorOptions::Start;
-
-// Where each row of a batch stands in it for the last time. A batch that ends one epoch and begins the next may have a
-// row twice; copying both states to one place would leave either, and on a device now the one and now the other.
-at::Tensor last_places(const at::Tensor& rows, std::int64_t all) {
-  const at::Tensor places = at::arange(rows.size(0), rows.options());
-  return at::zeros({all}, rows.options()).scatter_reduce_(0, rows, places, "amax").index_select(0, rows);
-}
 
 }  // namespace
 
@@ -116,10 +110,7 @@ Moments SampledPosterior::data_moments(const BoltzmannMachine& machine, const St
                fields[layer]);
   for (std::size_t layer = 0; layer < kept_.size(); ++layer) {
     if (!kept_[layer].defined()) continue;
-    at::Tensor drawn = state.layers[layer].table().to(kept_[layer].scalar_type());
-    if (const std::int64_t all = kept_[layer].size(0); all % rows.size(0) != 0)
-      drawn = drawn.index_select(0, last_places(rows, all));
-    kept_[layer].index_copy_(0, rows, drawn);
+    keep_rows(kept_[layer], rows, state.layers[layer].table());
   }
 
   Moments result;
