@@ -39,6 +39,11 @@ SigmoidBeliefNet::SigmoidBeliefNet(SigmoidBeliefNetStructure structure, at::Scal
   for (const auto& net : up_) net->declare(parameters_, type);
 }
 
+const Distribution& SigmoidBeliefNet::law_below(std::size_t layer) const {
+  if (layer == 0) return *visible_;
+  return *latent_[layer - 1];
+}
+
 std::vector<std::int64_t> SigmoidBeliefNet::widths_below() const {
   std::vector<std::int64_t> widths = {visible_->width()};
   widths.insert(widths.end(), structure_.latent.begin(), structure_.latent.end() - 1);
@@ -112,8 +117,7 @@ Trace SigmoidBeliefNet::score(const Moments& parameters, const at::Tensor& rows,
             "latents of layer {} are rows × draws × {}, with as many rows as the data ({})", l + 1, latent_[l]->width(),
             rows.size(0));
     const at::Tensor below = l == 0 ? rows.unsqueeze(1) : latents[l - 1];
-    const Distribution& law = l == 0 ? *visible_ : static_cast<const Distribution&>(*latent_[l - 1]);
-    trace.log_p.push_back(law.log_prob(below, down_[l]->forward(parameters, h)));
+    trace.log_p.push_back(law_below(l).log_prob(below, down_[l]->forward(parameters, h)));
     trace.log_q.push_back(latent_[l]->log_prob(h, up_[l]->forward(parameters, below)));
   }
   trace.log_p.push_back(rbm_prior_ ? rbm_prior_->log_f(parameters, latents.back())

@@ -45,6 +45,8 @@ class SigmoidBeliefNet final : public LatentModel {
   [[nodiscard]] const Distribution& visible() const { return *visible_; }
   [[nodiscard]] const Net& down(std::size_t layer) const { return *down_[layer]; }
   [[nodiscard]] const Net& up(std::size_t layer) const { return *up_[layer]; }
+  // The law that down(layer) gives the parameters of: of the data, or of the latents of the layer below.
+  [[nodiscard]] const Distribution& law_below(std::size_t layer) const;
   // Of h_0 … h_{L−1}: what recognition, and baselines, look at.
   [[nodiscard]] std::vector<std::int64_t> widths_below() const;
   // The maps from h_{l−1} to the log-odds of q(h_l | h_{l−1}), where they are affine; else none.
