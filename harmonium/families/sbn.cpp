@@ -8,6 +8,7 @@
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/sbn_em.h"
 #include "harmonium/families/sbn_model.h"
 #include "harmonium/families/sbn_options.h"
 #include "harmonium/families/sbn_prior_training.h"
@@ -41,9 +42,6 @@ std::unique_ptr<Objective> ascent(const SigmoidBeliefNet& net, Moments trained,
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const SbnModel&>(start);
   const SigmoidBeliefNet net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
-  const auto climbed = std::make_shared<LatentObjective>(sbn_objective(config, net.widths_below()));
-  Moments trained = net.parameters();
-  climbed->declare(trained, Key(config.seed).fold_in(run_streams::initial).fold_in(1));
   const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
   LikelihoodHooks hooks{.mean =
                             [net, watched](const Moments& parameters, const at::Tensor& rows) {
@@ -54,6 +52,11 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
                         .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
                           return std::make_unique<SbnModel>(info, net.with_parameters(parameters));
                         }};
+  if (em_sweeps(config.own.as<SbnOptions>().objective) > 0)
+    return train_by_likelihood(em_objective(config, data, net), config, data, std::move(hooks));
+  const auto climbed = std::make_shared<LatentObjective>(sbn_objective(config, net.widths_below()));
+  Moments trained = net.parameters();
+  climbed->declare(trained, Key(config.seed).fold_in(run_streams::initial).fold_in(1));
   if (net.rbm_prior() == nullptr)
     return train_by_likelihood(ascent(net, std::move(trained), climbed), config, data, std::move(hooks));
   SbnPriorTraining whole = train_under_prior(config, net, trained, climbed);
@@ -75,7 +78,8 @@ ModelSize size_of(const RunConfig& config) {
 }
 
 double products_of(const RunConfig& config) {
-  const double rows = static_cast<double>(config.batch * sbn_objective(config).draws());
+  const std::int64_t sweeps = em_sweeps(config.own.as<SbnOptions>().objective);
+  const double rows = static_cast<double>(config.batch * (sweeps > 0 ? 1 + sweeps : sbn_objective(config).draws()));
   return 3 * rows * size_of(config).weights;
 }
 

@@ -11,6 +11,7 @@
 #include "harmonium/families/machine_training.h"
 #include "harmonium/families/masked_net_model.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/sbn_em.h"
 
 namespace harmonium {
 
@@ -70,6 +71,27 @@ void resolve_prior(RunConfig& config, RunData& data) {
   own.prior_rate = machine.rate_weights;
 }
 
+void resolve_objective(RunConfig& config) {
+  auto& own = config.own.as<SbnOptions>();
+  const std::int64_t sweeps = em_sweeps(own.objective);
+  if (sweeps == 0) {
+    own.objective = sbn_objective(config).spec();
+    return;
+  }
+  own.objective = format("em:{}", sweeps);
+  const SbnOptions usual;
+  const auto refuse = [&](const char* name, bool given) {
+    require(!given, "@objective {}: Gibbs sampling of the latents has no use for @{}; leave it out", own.objective,
+            name);
+  };
+  refuse("baseline", own.baseline != usual.baseline);
+  refuse("normalize", own.normalize != usual.normalize);
+  refuse("layers", !between_widths(config).empty());
+  require(prior_hidden(config) == 0,
+          "@objective {}: expectation maximization is for a factorial prior; use another objective with @prior {}",
+          own.objective, own.prior);
+}
+
 }  // namespace
 
 const char* latent_objective_help() {
@@ -78,7 +100,9 @@ const char* latent_objective_help() {
     for (const LatentObjectiveType& each : latent_objectives())
       all += format("{} ({}{}); ", each.form, each.help,
                     each.chooses_draws ? format(", {} draws if K is left out", each.usual) : "");
-    return all.substr(0, all.size() - 2);
+    return all +
+           "em:S (expectation maximization: S Gibbs sweeps over latents kept for each row, 1 if S is left out; slow for "
+           "large nets)";
   }();
   return text.c_str();
 }
@@ -162,8 +186,7 @@ void resolve_sbn(RunConfig& config, RunData& data) {
   require(parse_activation(config.activation) != Activation::softmax,
           "@activation softmax: layers between may be tanh, relu, elu, logistic or linear");
   (void)autoregressive_visible(config.visible, "a sigmoid belief net");
-  auto& own = config.own.as<SbnOptions>();
-  own.objective = sbn_objective(config).spec();
+  resolve_objective(config);
   resolve_likelihood(config, 0.001);
   resolve_prior(config, data);
 }
