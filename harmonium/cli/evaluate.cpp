@@ -212,7 +212,7 @@ void add_evaluate(CLI::App& app) {
       ->add_option(
           "--method", how.method,
           "exact; ais; ma-ais (moment-averaged path); raise (lower bound); sandwich (ais and raise); bihm (sbn: as a "
-          "bidirectional Helmholtz machine); auto: exact "
+          "bidirectional Helmholtz machine); mean_field (sbn: a bound without noise, slow for large nets); auto: exact "
           "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes")
       ->capture_default_str();
   command->add_option("--chains", how.chains, "ais: independent chains")->capture_default_str();

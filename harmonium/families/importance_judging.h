@@ -5,6 +5,7 @@
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model.h"
 #include "harmonium/likelihood/importance_bound.h"
+#include "harmonium/models/directed/sigmoid_belief_net.h"
 
 namespace harmonium {
 
@@ -25,6 +26,11 @@ namespace harmonium {
 // with the bound log p̃ as the verdict.
 [[nodiscard]] std::vector<Evaluation> judge_bidirectional(const LatentModel& model, const Moments& parameters,
                                                           const Unit& visible,
+                                                          const std::vector<const TestData*>& tests,
+                                                          const EstimationOptions& options, Watcher& watcher);
+
+// By mean field (likelihood/mean_field_bound.h), beside the importance bound of the same rows.
+[[nodiscard]] std::vector<Evaluation> judge_by_mean_field(const SigmoidBeliefNet& net, const Unit& visible,
                                                           const std::vector<const TestData*>& tests,
                                                           const EstimationOptions& options, Watcher& watcher);
 

@@ -7,6 +7,7 @@
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/prior_judging.h"
 #include "harmonium/likelihood/bidirectional.h"
+#include "harmonium/likelihood/mean_field_bound.h"
 
 namespace harmonium {
 
@@ -62,12 +63,15 @@ nlohmann::json SbnModel::structure() const {
 void SbnModel::check(const EstimationOptions& options) const {
   if (net_.rbm_prior()) return check_prior_judging(options);
   EstimationOptions others = options;
-  if (options.method == "bihm") others.method = "auto";
+  if (options.method == "bihm" || options.method == "mean_field") others.method = "auto";
   harmonium::check(others);
   require(others.method == "auto",
-          "@method {}: a sigmoid belief net is judged by importance sampling, or as a bidirectional machine: leave "
-          "@method out or give bihm, and choose @importance",
+          "@method {}: a sigmoid belief net is judged by importance sampling, by mean field, or as a bidirectional "
+          "machine: leave @method out and choose @importance, or give mean_field or bihm",
           options.method);
+  if (options.method != "mean_field") return;
+  const std::string complaint = mean_field_complaint(net_);
+  require(complaint.empty(), "@method mean_field: {}", complaint);
 }
 
 std::vector<Evaluation> SbnModel::judge(const std::vector<const TestData*>& tests, const EstimationOptions& options,
@@ -80,6 +84,7 @@ std::vector<Evaluation> SbnModel::judge(const std::vector<const TestData*>& test
                               .visible = visible()},
                              tests, options, watcher, journal);
   require_tests(tests);
+  if (options.method == "mean_field") return judge_by_mean_field(net_, visible(), tests, options, watcher);
   if (options.method == "bihm") return judge_bidirectional(net_, net_.parameters(), visible(), tests, options, watcher);
   return judge_by_importance(net_, net_.parameters(), visible(), tests, options, watcher);
 }
@@ -87,6 +92,7 @@ std::vector<Evaluation> SbnModel::judge(const std::vector<const TestData*>& test
 bool SbnModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
   if (const RbmPrior* prior = net_.rbm_prior())
     return judged_under_prior(old, options, prior->machine(net_.parameters()));
+  if (options.method == "mean_field") return old.log_likelihood && is_mean_field_bound(*old.log_likelihood);
   return old.log_likelihood && old.log_likelihood->chains == options.importance &&
          is_bidirectional(*old.log_likelihood) == (options.method == "bihm");
 }

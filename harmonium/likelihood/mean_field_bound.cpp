@@ -80,12 +80,18 @@ Moments beginning(const SigmoidBeliefNet& net, const std::vector<Generation>& do
 
 }  // namespace
 
+std::string mean_field_complaint(const SigmoidBeliefNet& net) {
+  if (!net.visible().spec().starts_with("bernoulli"))
+    return format("the mean-field bound of a belief net is for binary data, not {}", net.visible().spec());
+  if (!net.structure().between.empty() || net.rbm_prior() != nullptr)
+    return "the mean-field bound of a belief net needs layers that follow each other directly and a factorial prior";
+  return {};
+}
+
 MeanFieldBound mean_field_bound(const SigmoidBeliefNet& net, const at::Tensor& rows,
                                 const MeanFieldBoundOptions& options) {
-  require(net.visible().spec().starts_with("bernoulli"),
-          "the mean-field bound of a belief net is for binary data, not {}", net.visible().spec());
-  require(net.structure().between.empty() && net.rbm_prior() == nullptr,
-          "the mean-field bound of a belief net needs layers that follow each other directly and a factorial prior");
+  const std::string complaint = mean_field_complaint(net);
+  require(complaint.empty(), "{}", complaint);
   require(options.steps >= 1, "the mean-field bound climbs in at least one step, not {}", options.steps);
   const c10::NoGradGuard without_gradient;
   const Moments& parameters = net.parameters();

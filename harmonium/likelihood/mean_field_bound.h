@@ -29,8 +29,16 @@ struct MeanFieldBound {
   std::vector<at::Tensor> means;  // μ of each latent layer, rows × width, float64
 };
 
-// Bernoulli data; a factorial prior, and no deterministic layers.
+// Fails where mean_field_complaint() is not empty: the bound is for binary data, a factorial prior, and no
+// deterministic layers.
+[[nodiscard]] std::string mean_field_complaint(const SigmoidBeliefNet& net);
 [[nodiscard]] MeanFieldBound mean_field_bound(const SigmoidBeliefNet& net, const at::Tensor& rows,
                                               const MeanFieldBoundOptions& options = {});
+
+// What an answer by this bound calls its method, and whether one was found in this way.
+inline constexpr const char* mean_field_bound_method = "mean field (Saul, Jaakkola & Jordan 1996)";
+[[nodiscard]] inline bool is_mean_field_bound(const Estimate& estimate) {
+  return estimate.method == mean_field_bound_method;
+}
 
 }  // namespace harmonium

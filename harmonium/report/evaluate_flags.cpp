@@ -5,12 +5,14 @@
 #include "harmonium/core/format.h"
 #include "harmonium/likelihood/bidirectional.h"
 #include "harmonium/likelihood/importance_bound.h"
+#include "harmonium/likelihood/mean_field_bound.h"
 
 namespace harmonium {
 
 std::string evaluate_flags(const Evaluation& evaluation) {
   const Estimate& z = evaluation.way();
   if (!evaluation.log_z) {
+    if (is_mean_field_bound(z)) return "--method mean_field";
     const std::string draws = z.chains > 0 ? format("--importance {}", z.chains) : std::string();
     return is_bidirectional(z) ? "--method bihm " + draws : draws;
   }
