@@ -54,6 +54,7 @@ TEST_F(DirectedModels, LearnByEveryObjectiveAndBaseline) {
   const std::vector<Arguments> ways = {{"sbn", "straight_through"},
                                        {"sbn", "concrete:2"},
                                        {"sbn", "bihm:3"},
+                                       {"sbn", "em:2"},
                                        {"sbn", "elbo:1", "--baseline", "optimal"},
                                        {"sbn", "elbo:3", "--baseline", "mean", "--normalize", "yes"},
                                        {"vae", "stick"},

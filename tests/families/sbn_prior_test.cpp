@@ -13,22 +13,22 @@
 #include "harmonium/families/sbn_options.h"
 #include "harmonium/likelihood/importance_bound.h"
 #include "tests/support/machines.h"
+#include "tests/support/sbn_runs.h"
 #include "tests/support/sigmoid_belief_net.h"
 
 namespace harmonium {
 namespace {
 
 using support::all_rows;
+using support::config_of;
+using support::copied;
+using support::data_of;
 using support::expect_mentions;
+using support::few_rows;
+using support::Given;
+using support::judged;
 using support::message_of;
-
-class Silent final : public Watcher {
- public:
-  [[nodiscard]] Progress begin(const std::string&) override {
-    return [](std::int64_t, std::int64_t) {};
-  }
-  void say(const std::string&) override {}
-};
+using support::trainee_of;
 
 // 5 pixels, 3 + 3 latent variables, 3 hidden units in the prior, all parameters of p ~ N(0, 1).
 SigmoidBeliefNet net_of_three() {
@@ -45,17 +45,6 @@ at::Tensor exact_log_p(const SigmoidBeliefNet& net, const at::Tensor& rows) {
   const SigmoidBeliefNet precise = net.to(at::TensorOptions().dtype(at::kDouble));
   const at::Tensor joint = support::enumerated_log_p(precise, precise.parameters(), rows.to(at::kDouble));
   return net.rbm_prior() ? joint - support::enumerated_prior_log_z(precise, precise.parameters()) : joint;
-}
-
-TestData test_of(const Model& model, const at::Tensor& rows) {
-  return make_test_data("rows", {.name = "rows", .values = rows.to(at::kByte)}, {}, model.visible());
-}
-
-Evaluation judged(const Model& model, const at::Tensor& rows, const EstimationOptions& options) {
-  const TestData test = test_of(model, rows);
-  Silent watcher;
-  model.density()->check(options);
-  return model.density()->judge({&test}, options, watcher, nullptr).front();
 }
 
 // p̂ is unbiased for p·Z row by row. The interval of the mean over 32 rows says how much all of them deviate together:
@@ -185,46 +174,6 @@ TEST(SbnUnderAnRbm, LeavesFilesOfFactorialPriorsAsTheyWere) {
   SigmoidBeliefNet net({.visible = "bernoulli:5", .latent = {3}}, at::kFloat);
   const std::string bytes = SbnModel({.family = "sbn"}, std::move(net)).encode_file();
   EXPECT_EQ(bytes.find("prior_hidden"), std::string::npos);
-}
-
-using Given = std::map<std::string, std::string>;
-
-// Options of a small run by name; numbers as text.
-RunConfig config_of(const Given& given) {
-  RunConfig config = usual_config("sbn");
-  config.data = "rows";
-  config.valid = "others";
-  config.updates = 40;
-  config.batch = 10;
-  config.averaging = 5;
-  config.seed = 3;
-  RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
-    const auto found = given.find(name);
-    if (found == given.end()) return;
-    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
-      field = found->second;
-    else
-      field = static_cast<std::decay_t<decltype(field)>>(std::stod(found->second));
-  });
-  return config;
-}
-
-RunData data_of(const at::Tensor& train, const at::Tensor& valid) {
-  return {.train = {.name = "rows", .values = train.to(at::kByte)},
-          .valid = {.name = "others", .values = valid.to(at::kByte)}};
-}
-
-RunData few_rows() { return data_of((uniform(Key(1), {60, 8}) < 0.3), (uniform(Key(2), {30, 8}) < 0.3)); }
-
-std::unique_ptr<Trainee> trainee_of(const RunConfig& config, const RunData& data) {
-  const Family& family = find_family("sbn");
-  return family.train(config, data, *family.make(config, data, {}));
-}
-
-NamedTensors copied(const NamedTensors& tensors) {
-  NamedTensors copies;
-  for (const auto& [name, value] : tensors) copies.emplace_back(name, value.clone());
-  return copies;
 }
 
 // Chains and no chains, dreams and none, running means and baselines, log Z exact and followed.
