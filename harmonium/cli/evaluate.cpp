@@ -89,7 +89,9 @@ void print_answer(const Evaluation& evaluation) {
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)
       fmt::print("                {}{}\n", l->method,
-                 l->chains > 0 ? fmt::format(", {} draws of each row", l->chains) : "");
+                 l->betas > 0    ? fmt::format(", {} chains × {} β of each row", l->chains, l->betas)
+                 : l->chains > 0 ? fmt::format(", {} draws of each row", l->chains)
+                                 : "");
     if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
     return;
   }
@@ -125,7 +127,8 @@ void check_rows_out(const EvaluateOptions& options) {
 void write_rows(const EvaluateOptions& options, const Evaluation& evaluation) {
   if (options.rows_out.empty()) return;
   require(evaluation.of_rows.defined(),
-          "--rows-out {}: this model bounds the mean over rows only, and has no number for a single row",
+          "--rows-out {}: this answer is about the mean over rows, or about some of them, and has no number for every "
+          "row (with --method ais of a decoder, --rows takes more of them)",
           options.rows_out);
   if (options.rows_out.ends_with(".npy")) {
     write_npy(options.rows_out, evaluation.of_rows);
@@ -191,6 +194,7 @@ void add_evaluate(CLI::App& app) {
                   "  harmonium evaluate runs/mnist --data mnist:test --method sandwich --betas 20000\n"
                   "  harmonium evaluate runs/mnist --snapshots --data mnist:test\n"
                   "  harmonium evaluate runs/mnist --data mnist:test --device cuda\n"
+                  "  harmonium evaluate runs/vae --data digits:test --method ais     # of the decoder\n"
                   "  harmonium evaluate runs/any --data digits:test --orders 64     # orderless_nade\n"
                   "  harmonium evaluate runs/made --data digits:test --rows-out log_p.csv\n",
                   options->common, [options] {
@@ -208,25 +212,37 @@ void add_evaluate(CLI::App& app) {
   command->add_flag("--snapshots", options->snapshots,
                     "judge every snapshot of the run and its final model; answers there already are kept");
   EstimationOptions& how = options->judge.estimation;
+  how.chains = 0;  // the model knows how many are usual
   command
       ->add_option(
           "--method", how.method,
-          "exact; ais; ma-ais (moment-averaged path); raise (lower bound); sandwich (ais and raise); bihm (sbn: as a "
-          "bidirectional Helmholtz machine); mean_field (sbn: a bound without noise, slow for large nets); auto: exact "
-          "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes")
+          "exact; ais (vae, ladder: of the decoder, row by row); ma-ais (moment-averaged path); raise (lower bound); "
+          "sandwich (ais and raise); bihm (sbn: as a bidirectional Helmholtz machine); mean_field (sbn: a bound without "
+          "noise, slow for large nets); auto: exact "
+          "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes; importance "
+          "sampling for models with latent variables")
       ->capture_default_str();
-  command->add_option("--chains", how.chains, "ais: independent chains")->capture_default_str();
-  command->add_option("--betas", how.betas, "steps from the base model to this one (0: 10 000; auto starts with 1 000)")
+  command->add_option("--chains", how.chains, "ais: independent chains (0: 100; vae, ladder: 8 for each row)")
+      ->capture_default_str();
+  command
+      ->add_option("--betas", how.betas,
+                   "steps from the base model to this one (0: 10 000; auto starts with 1 000; vae, ladder: 300)")
       ->capture_default_str();
   command
       ->add_option("--schedule", how.schedule, "steps: linear, adaptive (by a pilot run), or a FILE of β from 0 to 1")
       ->capture_default_str();
-  command->add_option("--base", how.base, "where annealing starts: data (base rates), uniform, or a MODEL")
+  command
+      ->add_option(
+          "--base", how.base,
+          "where annealing starts: data (base rates; vae, ladder: the encoder), uniform, prior (vae, ladder), or a "
+          "MODEL")
       ->capture_default_str();
   command->add_option("--sum-out", how.sum_out, "layers that annealing sums out: odd (hidden ones of an RBM), even")
       ->capture_default_str();
   command->add_option("--knots", how.knots, "ma-ais: machines fitted between base and model")->capture_default_str();
-  command->add_option("--raise-rows", how.raise_rows, "raise, sandwich: rows of the data that are annealed")
+  command
+      ->add_option("--rows,--raise-rows", how.raise_rows,
+                   "rows of the data that are annealed, by raise, sandwich, and by ais of a vae or ladder")
       ->capture_default_str();
   command->add_option("--raise-chains", how.raise_chains, "raise, sandwich: chains for each row")
       ->capture_default_str();

@@ -10,6 +10,7 @@
 #include "harmonium/families/registry.h"
 #include "harmonium/likelihood/free_energy_judging.h"
 #include "harmonium/likelihood/log_likelihood.h"
+#include "harmonium/likelihood/usual_chains.h"
 #include "harmonium/samplers/hmc.h"
 
 namespace harmonium {
@@ -183,7 +184,7 @@ bool CovarianceFamilyModel::enumerates(const EstimationOptions& options) const {
 }
 
 double CovarianceFamilyModel::products(const EstimationOptions& options, bool) const {
-  return products(options.chains);
+  return products(chains_of(options));
 }
 
 double CovarianceFamilyModel::products(std::int64_t count) const {

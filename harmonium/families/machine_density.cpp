@@ -10,6 +10,7 @@
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/likelihood/log_marginal.h"
 #include "harmonium/likelihood/missing_values.h"
+#include "harmonium/likelihood/usual_chains.h"
 
 namespace harmonium {
 
@@ -112,7 +113,7 @@ bool MachineDensity::enumerates(const EstimationOptions& options) const {
 }
 
 double MachineDensity::products(const EstimationOptions& options, bool with_data) const {
-  const std::int64_t rows = std::max(options.chains, with_data ? options.raise_rows * options.raise_chains : 0);
+  const std::int64_t rows = std::max(chains_of(options), with_data ? options.raise_rows * options.raise_chains : 0);
   return static_cast<double>(rows * model_.machine.parameters().dimension());
 }
 

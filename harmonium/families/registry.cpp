@@ -1,4 +1,7 @@
 #include "harmonium/families/registry.h"
+namespace harmonium {
+Family ladder_family();
+}
 
 #include <algorithm>
 
@@ -24,6 +27,7 @@ const std::vector<Family>& families() {
       pixel_net_family(),
       rnade_family(),
       vae_family(),
+      ladder_family(),
       sbn_family(),
       draw_family(),
       mixture_family(),

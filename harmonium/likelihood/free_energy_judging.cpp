@@ -10,6 +10,7 @@
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/bennett.h"
 #include "harmonium/likelihood/free_energy_annealing.h"
+#include "harmonium/likelihood/usual_chains.h"
 #include "harmonium/samplers/hmc.h"
 
 namespace harmonium {
@@ -30,7 +31,7 @@ class EnergyEstimator {
       : path_(model, theta, options.seed), rows_(rows), options_(options), watcher_(watcher), journal_(journal) {}
 
   [[nodiscard]] Findings up(std::int64_t betas) {
-    forward_ = ais(path_, options_.chains, betas, annealing("AIS", "ais", betas));
+    forward_ = ais(path_, chains_of(options_), betas, annealing("AIS", "ais", betas));
     return {.log_z = forward_.log_z};
   }
 
@@ -57,7 +58,7 @@ class EnergyEstimator {
   void draw_samples() {
     constexpr std::int64_t trajectories = 500, most_rows = 500;
     const Key key = Key(options_.seed).fold_in(0x5A3F);
-    const std::int64_t count = std::min(options_.chains, most_rows);
+    const std::int64_t count = std::min(chains_of(options_), most_rows);
     if (is_exact_within(path_.model(), thorough_work)) {
       samples_ = path_.model().exact_draws(path_.parameters(), key, count);
       how_ = "exact draws";
@@ -115,7 +116,7 @@ bool found_the_same_way(const Evaluation& old, const EstimationOptions& options,
   if (method == "exact") return old.log_z->kind == EstimateKind::exact;
   if (old.gap.has_value() != (method != "ais") || old.log_z->method != "ais") return false;
   if (method == "auto") return Sandwich{*old.log_z, *old.upper_log_z}.agrees(options.gap);
-  return old.log_z->betas == betas_of(options) && old.log_z->chains == options.chains;
+  return old.log_z->betas == betas_of(options) && old.log_z->chains == chains_of(options);
 }
 
 Findings find_log_z(const FreeEnergyModel& model, const Moments& theta, const at::Tensor& rows,

@@ -14,6 +14,7 @@
 #include "harmonium/likelihood/moment_averaging.h"
 #include "harmonium/likelihood/raise.h"
 #include "harmonium/likelihood/schedule.h"
+#include "harmonium/likelihood/usual_chains.h"
 #include "harmonium/models/definiteness.h"
 #include "harmonium/samplers/exact_sample.h"
 #include "harmonium/samplers/gibbs.h"
@@ -52,7 +53,7 @@ class Estimator {
         base_(make_base(judged)) {}
 
   [[nodiscard]] Findings ais_along(const AnnealingPath& path, const std::string& method) {
-    forward_ = harmonium::ais(path, options_.chains,
+    forward_ = harmonium::ais(path, chains_of(options_),
                               annealing(format("AIS, {} β", path.steps()), format("{}-{}", method, path.steps())));
     Estimate log_z = forward_->log_z;
     log_z.method = method + qualifier(options_);
@@ -150,7 +151,7 @@ class Estimator {
   [[nodiscard]] Samples model_samples() {
     const Key key = Key(options_.seed).fold_in(0x5A3F);
     constexpr std::int64_t sweeps = 2'000, most_rows = 500;
-    const std::int64_t rows = std::min(options_.chains, most_rows);
+    const std::int64_t rows = std::min(chains_of(options_), most_rows);
     if (can_enumerate(machine_, hasty_bits)) return {exact_sample(machine_, key, rows, hasty_bits), "exact draws"};
     State state = base_.draw(key.fold_in(0), rows);
     if (data_ != nullptr) {
@@ -221,7 +222,7 @@ void check(const EstimationOptions& options) {
           "@rows_by {}: there are auto, mean_field and ais", options.rows_by);
   require(options.row_chains >= 1, "@row_chains {}: give the number of chains, 1 or more", options.row_chains);
   require(options.row_betas >= 1, "@row_betas {}: give the number of steps, 1 or more", options.row_betas);
-  require(options.chains >= 1, "@chains {}: give the number of chains, 1 or more", options.chains);
+  require(options.chains >= 0, "@chains {}: give the number of chains, 1 or more", options.chains);
   require(options.betas >= 0, "@betas {}: give the number of steps, 1 or more", options.betas);
   require(options.raise_rows >= 1, "@raise_rows {}: give a number of rows, 1 or more", options.raise_rows);
   require(options.raise_chains >= 1, "@raise_chains {}: give a number of chains, 1 or more", options.raise_chains);
@@ -264,7 +265,7 @@ bool found_the_same_way(const Evaluation& old, const EstimationOptions& options,
   if (old.gap.has_value() != both || old.log_z->method != method_text(options, machine)) return false;
   if (method == "auto") return Sandwich{*old.log_z, *old.upper_log_z}.agrees(options.gap);
   return old.log_z->betas == betas_of(options) &&
-         old.log_z->chains == (method == "raise" ? options.raise_chains : options.chains);
+         old.log_z->chains == (method == "raise" ? options.raise_chains : chains_of(options));
 }
 
 Findings find_log_z(const JudgedMachine& given, const State* rows, const EstimationOptions& options, Watcher& watcher,

@@ -13,6 +13,9 @@ std::string evaluate_flags(const Evaluation& evaluation) {
   const Estimate& z = evaluation.way();
   if (!evaluation.log_z) {
     if (is_mean_field_bound(z)) return "--method mean_field";
+    if (z.betas > 0)  // of a decoder; what is annealed are all rows or some
+      return format("--method ais --chains {} --betas {} --rows {}{}", z.chains, z.betas, evaluation.n,
+                    z.method.starts_with("ais from the prior") ? " --base prior" : "");
     const std::string draws = z.chains > 0 ? format("--importance {}", z.chains) : std::string();
     return is_bidirectional(z) ? "--method bihm " + draws : draws;
   }

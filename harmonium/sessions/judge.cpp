@@ -10,8 +10,10 @@
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/catalog/folders.h"
+#include "harmonium/families/decoder_judging.h"
 #include "harmonium/families/machine_density.h"
 #include "harmonium/likelihood/judgement.h"
+#include "harmonium/likelihood/usual_chains.h"
 #include "harmonium/runs/config_file.h"
 #include "harmonium/runs/folder_journal.h"
 #include "harmonium/runs/metrics_log.h"
@@ -42,7 +44,8 @@ std::vector<fs::path> models_of(const RunFolder& folder) {
 const Evaluation* known_answer(const std::vector<Evaluation>& known, const Model& model, const TestData& test,
                                const EstimationOptions& options) {
   const auto found = std::ranges::find_if(known, [&](const Evaluation& old) {
-    return old.updates == model.info().updates() && old.data == test.spec && old.n == test.rows.rows() &&
+    return old.updates == model.info().updates() && old.data == test.spec &&
+           (old.n == test.rows.rows() || is_about_some_of(old, test.rows.rows())) &&
            old.binarization == test.binarization && old.log_likelihood.has_value() &&
            model.density()->same_way(old, options);
   });
@@ -82,7 +85,7 @@ const Density& density_of(const Model& model, const fs::path& path) {
 std::string question_text(const TestData* test, const EstimationOptions& options) {
   const std::string data =
       test != nullptr ? format("{} {} {}", test->spec, test->rows.rows(), test->binarization) : std::string("no data");
-  return format("{} {} {} {} {} {} {} {} {}", data, options.chains, options.schedule, options.base, options.sum_out,
+  return format("{} {} {} {} {} {} {} {} {}", data, chains_of(options), options.schedule, options.base, options.sum_out,
                 options.knots, options.raise_rows, options.raise_chains, options.seed);
 }
 

@@ -36,7 +36,8 @@ TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
       {"--model", "orderless_nade", "--layers", "8", "--orders", "2", "--refinements", "2"},
       {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
       {"--model", "sbn", "--latent", "8,4", "--objective", "rws:3"},
-      {"--model", "vae", "--layers", "8", "--objective", "iwae:3"},
+      {"--model", "vae", "--latent", "6,3", "--layers", "8/5", "--objective", "iwae:3"},
+      {"--model", "ladder", "--latent", "4,3", "--channels", "8", "--free-nats", "0.5", "--warm-up", "20"},
       {"--model", "rbm"}};
   for (const Arguments& model : models) {
     SCOPED_TRACE(model[1]);
@@ -210,6 +211,33 @@ TEST_F(DirectedModels, OfRealValuesAnswerInTheUnitsOfTheData) {
   refuses({"train", "--model", "rnade", "--data", "one.csv", "--orders", "3", "--order", "raster", "--out", "x"},
           {"--orders 3", "raster"});
   refuses({"train", "--model", "rnade", "--data", "digits", "--visible", "bernoulli", "--out", "x"}, {"real values"});
+}
+
+TEST_F(DirectedModels, WithRealLatentsAreAnnealedRowByRow) {
+  write_bytes(folder / "old.toml", "model = \"vae\"\nlatent = 3\nlayers = \"8\"\nupdates = 20\n");  // as ever
+  succeed({"train", "old.toml", "--out", "vae"});
+  succeed(small_run("pictures", {"--model", "ladder", "--net", "conv", "--latent", "1,2", "--channels", "4"}));
+  for (const char* run : {"vae", "pictures"}) {
+    SCOPED_TRACE(run);
+    const Arguments ais = {"--method", "ais", "--chains", "2", "--betas", "3", "--importance", "20"};
+    const ordered_json some = judged(run, ais + Arguments{"--rows", "10"});
+    EXPECT_EQ(some.at("n"), 10);
+    EXPECT_EQ(some.at("log_likelihood").at("kind"), "lower bound");
+    EXPECT_EQ(some.at("log_likelihood").at("method"), "ais from the encoder, 10 of 30 rows");
+    EXPECT_EQ(some.at("log_likelihood").at("betas"), 3);
+    EXPECT_NE(some.at("verdict").get<std::string>().find("all 30 rows"), std::string::npos);
+    const ordered_json all = judged(run, ais + Arguments{"--base", "prior", "--rows-out", "rows.csv"});
+    EXPECT_EQ(all.at("log_likelihood").at("method"), "ais from the prior");
+    EXPECT_NEAR(mean_of_rows("rows.csv"), all.at("log_likelihood").at("value").get<double>(), 1e-9);
+  }
+  const Arguments again = {"evaluate", "vae",      "--data", "digits:test", "--limit", "30",    "--method",
+                           "ais",      "--chains", "2",      "--betas",     "3",       "--rows"};
+  EXPECT_NE(succeed(again + Arguments{"10"}).out.find("2 chains × 3 β of each row"), std::string::npos);
+  refuses(again + Arguments{"10", "--rows-out", "rows.csv"}, {"--rows-out rows.csv", "--rows"});
+  refuses(again + Arguments{"1"}, {"--rows 1"});
+  refuses({"evaluate", "vae", "--data", "digits:test", "--method", "sandwich"}, {"--method sandwich", "ais"});
+  refuses({"evaluate", "vae", "--data", "digits:test", "--method", "ais", "--base", "uniform"},
+          {"--base uniform", "prior"});
 }
 
 TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {

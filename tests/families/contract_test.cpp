@@ -181,16 +181,20 @@ TEST(LatentFamilies, GoOnBitForBitWhateverIsClimbed) {
       {{"model", "sbn"}, {"objective", "nvil"}},
       {{"model", "sbn"}, {"objective", "concrete:2"}},
       {{"model", "vae"}, {"objective", "iwae:3"}},
-      {{"model", "draw"}, {"objective", "iwae:3"}, {"read", "2"}, {"write", "3"}}};
+      {{"model", "draw"}, {"objective", "iwae:3"}, {"read", "2"}, {"write", "3"}},
+      {{"model", "vae"}, {"latent", "4,3"}, {"layers", "5/4,4"}, {"free_nats", "0.5"}, {"warm_up", "20"}},
+      {{"model", "vae"}, {"latent", "4,3,2"}, {"objective", "iwae:3"}},
+      {{"model", "ladder"}, {"latent", "4,3"}, {"free_nats", "0.5"}, {"warm_up", "20"}, {"dropout", "0.2"}},
+      {{"model", "ladder"}, {"latent", "2,1"}, {"net", "conv"}, {"scales", "0,1"}, {"objective", "iwae:3"}}};
   for (const auto& way : ways) {
-    SCOPED_TRACE(way.at("objective"));
+    SCOPED_TRACE(way.at("model") + (way.contains("objective") ? " " + way.at("objective") : ""));
     RunData data = small_data(false);
     RunConfig config = small_config(way.at("model"), data);
     RunConfig::visit(config, [&](const char* name, auto& field, const char*) {
       if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
         if (way.contains(name)) field = way.at(name);
-      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>)
-        if (way.contains(name)) field = std::stoll(way.at(name));
+      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(field)>>)
+        if (way.contains(name)) field = static_cast<std::decay_t<decltype(field)>>(std::stod(way.at(name)));
     });
     resolve(config, data);
     const Family& family = find_family(config.model);
@@ -401,7 +405,7 @@ TEST(Families, AreFoundByNameAndTheOthersAreNamed) {
   } catch (const Error& error) {
     for (const Family& each : families()) EXPECT_NE(std::string(error.what()).find(each.name), std::string::npos);
   }
-  EXPECT_EQ(families_with("latent"), "vae, sbn, draw");
+  EXPECT_EQ(families_with("latent"), "vae, ladder, sbn, draw");
   EXPECT_EQ(families_with("no_such_option"), "");
 }
 

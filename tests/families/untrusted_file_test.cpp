@@ -186,6 +186,38 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                             {"activation", "tanh"}}}},
                          little),
                  "the file holds 1");
+  json deep = {{"visible", "bernoulli:100"}, {"hidden", json::array()}, {"latent", 5}, {"activation", "tanh"}};
+  deep["above"] = json::array({{{"hidden", json::array({30000})}, {"latent", 30000}}});
+  expect_refusal(file_of("vae", {{"vae", deep}}, little), "the file holds 1");
+  deep["above"] = json::array({{{"hidden", json::array()}, {"latent", 1LL << 40}}});
+  expect_refusal(file_of("vae", {{"vae", deep}}, little), "no layer of a VAE");
+  deep["above"] = json::array({{{"latent", 3}}});
+  expect_refusal(file_of("vae", {{"vae", deep}}, little), "damaged");
+  const json rungs = {{"visible", "bernoulli:784"}, {"height", 28},     {"width", 28},  {"latent", {4, 4}},
+                      {"scales", {0, 2}},           {"channels", 4096}, {"blocks", 50}, {"kernel", 3}};
+  expect_refusal(file_of("ladder", {{"ladder", rungs}}, little), "the file holds 1");
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, json>>{{"width", 0},
+                                                                                       {"height", 1LL << 40},
+                                                                                       {"latent", {4, 0}},
+                                                                                       {"latent", json::array()},
+                                                                                       {"scales", {0}},
+                                                                                       {"scales", {0, 40}},
+                                                                                       {"channels", 0},
+                                                                                       {"blocks", 1001},
+                                                                                       {"kernel", 4}}) {
+    json other = rungs;
+    other[name] = value;
+    expect_refusal(file_of("ladder", {{"ladder", other}}, little), "make no ladder");
+  }
+  for (const auto& [name, value, part] :
+       std::initializer_list<std::tuple<const char*, json, const char*>>{{"scales", {2, 0}, "smaller"},
+                                                                         {"scales", {0, 6}, "halved"},
+                                                                         {"width", 27, "28 × 27"},
+                                                                         {"visible", "softmax:784x2", "28 × 28"}}) {
+    json other = rungs;
+    other[name] = value;
+    expect_refusal(file_of("ladder", {{"ladder", other}}, little), part);
+  }
   expect_refusal(
       file_of("factor_analyzers",
               {{"factor_analyzers",

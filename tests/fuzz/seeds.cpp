@@ -3,6 +3,7 @@
 #include "harmonium/core/atomic_file.h"
 #include "harmonium/experiments/experiment_file.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/resolve.h"
 #include "harmonium/runs/config_file.h"
 #include "tests/files/sample_files.h"
 #include "tests/fuzz/small_models.h"
@@ -22,6 +23,19 @@ void add_models(Seeds& seeds) {
     const std::unique_ptr<Model> model = small_model(config, data);
     seeds.emplace_back("model", model->encode_file());
     seeds.emplace_back("config", to_toml(config));
+    if (family.name == "vae" || family.name == "ladder") {  // several layers of latent variables, and convolutions
+      RunConfig deep = config;
+      RunConfig::visit(deep, [](const char* name, auto& field, const char*) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
+          const std::string_view option = name;
+          if (option == "latent") field = "2,1";
+          if (option == "net") field = "conv";
+          if (option == "scales") field = "0,1";
+        }
+      });
+      resolve(deep, data);
+      seeds.emplace_back("model", small_model(deep, data)->encode_file());
+    }
     if (family.name != "rbm") continue;
     const auto trainee = family.train(config, data, *model);
     for (int i = 0; i < 2; ++i) trainee->training().step();

@@ -200,6 +200,15 @@ TEST(Evaluations, KnowTheFlagsThatAskForThemAgain) {
             "--method sandwich --chains 10 --betas 20 --raise-rows 30 --raise-chains 5");
   one.log_z->kind = EstimateKind::exact;
   EXPECT_EQ(evaluate_flags(one), "--method exact");
+  Evaluation decoder;
+  decoder.n = 10;
+  decoder.log_likelihood = Estimate{
+      .value = -20, .low = -21, .high = -19, .method = "ais from the prior, 10 of 300 rows", .chains = 8, .betas = 500};
+  EXPECT_EQ(evaluate_flags(decoder), "--method ais --chains 8 --betas 500 --rows 10 --base prior");
+  decoder.log_likelihood->method = "ais from the encoder";
+  EXPECT_EQ(evaluate_flags(decoder), "--method ais --chains 8 --betas 500 --rows 10");
+  decoder.log_likelihood->betas = 0;
+  EXPECT_EQ(evaluate_flags(decoder), "--importance 8");
 }
 
 TEST(Evaluations, OfOlderFilesAreReadAndReplacedByTheSameModels) {

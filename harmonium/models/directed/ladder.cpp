@@ -155,6 +155,21 @@ at::Tensor Ladder::log_likelihood(const Moments& parameters, const at::Tensor& r
   return visible_->log_prob(rows.unsqueeze(1), made.visible_raw.view({rows.size(0), noise.size(1), -1}));
 }
 
+std::vector<at::Tensor> Ladder::latents(const Moments&, const at::Tensor& noise) const {
+  require(noise.dim() >= 1 && noise.size(-1) == noise_width(), "the noise of this ladder has {} columns, not {}",
+          noise_width(), noise.dim() >= 1 ? noise.size(-1) : 0);
+  std::vector<std::int64_t> widths;
+  for (const GaussianDistribution& each : latents_) widths.push_back(each.width());
+  return noise.split_with_sizes(widths, -1);
+}
+
+at::Tensor Ladder::noise(const Moments&, const std::vector<at::Tensor>& latents) const { return at::cat(latents, -1); }
+
+at::Tensor Ladder::log_likelihood(const Moments& parameters, const at::Tensor& rows,
+                                  const std::vector<at::Tensor>& latents) const {
+  return log_likelihood(parameters, rows, at::cat(latents, -1));
+}
+
 Trace Ladder::traced(const at::Tensor& rows, std::int64_t draws, const LadderWalk& walk) const {
   const auto of_rows = [&](const at::Tensor& values) { return values.reshape({rows.size(0), draws, -1}); };
   Trace trace;

@@ -53,7 +53,7 @@ struct LadderWalk {
 // ε of a level (0: next to the data) whose prior and posterior are known.
 using ChooseNoise = std::function<at::Tensor(std::size_t number, const LadderLevel& level)>;
 
-class Ladder final : public LatentModel {
+class Ladder final : public LatentModel, private Decoder {
  public:
   // The net of a structure, before anything is allocated. Fails where numbers do not fit together.
   [[nodiscard]] static LadderNetShape net_shape(const LadderStructure& structure);
@@ -67,7 +67,7 @@ class Ladder final : public LatentModel {
   // The law of a level, given its mean and log deviation side by side.
   [[nodiscard]] const GaussianDistribution& latent(std::size_t level) const { return latents_[level]; }
   // Numbers in all levels together.
-  [[nodiscard]] std::int64_t noise_width() const;
+  [[nodiscard]] std::int64_t noise_width() const override;
 
   [[nodiscard]] const Moments& parameters() const { return parameters_; }
   [[nodiscard]] Moments& parameters() { return parameters_; }
@@ -104,8 +104,16 @@ class Ladder final : public LatentModel {
   [[nodiscard]] Trace score(const Moments& parameters, const at::Tensor& rows,
                             const std::vector<at::Tensor>& latents) const override;
   [[nodiscard]] Dream dream(const Moments& parameters, std::int64_t count, const Key& key) const override;
+  // Of ε, which are the latents.
+  [[nodiscard]] const Decoder* decoder() const override { return this; }
 
  private:
+  // Decoder
+  [[nodiscard]] std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const override;
+  [[nodiscard]] at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
+                                          const std::vector<at::Tensor>& latents) const override;
+
   [[nodiscard]] LadderPass begin(const Moments& parameters) const;
   [[nodiscard]] std::vector<at::Tensor> look(LadderPass& pass, const at::Tensor& rows) const;
   [[nodiscard]] LadderWalk descend(LadderPass& pass, const std::vector<at::Tensor>& known, std::int64_t draws,

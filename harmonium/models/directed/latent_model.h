@@ -44,7 +44,7 @@ struct AffineLayer {
 
 // A net whose latents are all real, as a function of noise: z_l = μ_l + σ_l ε_l with μ_l, σ_l of p(z_l | z_{l+1}), and
 // all ε_l side by side, from the data up, in one vector ε ~ N(0, I). Whoever walks over latents walks over ε, where the
-// prior is the same whatever the net.
+// prior is the same whatever the net. (The latents of a net may be its ε themselves.)
 class Decoder {
  public:
   virtual ~Decoder() = default;
