@@ -96,7 +96,7 @@ TEST(SbnUnderAnRbm, SaysWhichSideOfLogZItsBoundStandsOn) {
   // The interval holds the noise of both.
   const Evaluation exact = by("exact");
   EXPECT_GT(ais.log_likelihood->high - ais.log_likelihood->low, exact.log_likelihood->high - exact.log_likelihood->low);
-  Silent watcher;
+  support::Silent watcher;
   const Evaluation alone = model.density()->judge({}, {.method = "exact"}, watcher, nullptr).front();
   EXPECT_EQ(alone.log_z->value, exact.log_z->value);
   EXPECT_FALSE(alone.log_likelihood);
