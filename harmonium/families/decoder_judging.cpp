@@ -39,7 +39,7 @@ std::string beside_importance(const at::Tensor& annealed, const at::Tensor& impo
   if (gain > acceptable)
     text += ": the draws of the encoder miss much of what the decoder can do, and that bound says too little";
   // Both are lower bounds.
-  if (gain < -0.01) text += ": believe that bound, or use more β";
+  if (gain < -0.05) text += ": believe that bound, or use more β";
   return text;
 }
 
@@ -86,7 +86,7 @@ std::vector<Evaluation> judge_by_decoder_annealing(const LatentModel& model, con
                                                    const EstimationOptions& options, Watcher& watcher,
                                                    Journal* journal) {
   const Key key(options.seed);
-  const at::Device device = parameters.entries().front().second.device();
+  const at::TensorOptions as_parameters = parameters.entries().front().second.options();
   const DecoderPath path(model, parameters, base_of(options), key.fold_in(1));
   const std::string way = format("{}-{}", options.base == "prior" ? "prior" : "encoder", decoder_betas(options));
   // Blocks of rows keep their work under their own names.
@@ -117,7 +117,8 @@ std::vector<Evaluation> judge_by_decoder_annealing(const LatentModel& model, con
                          annealing(format("annealing {} rows", count), format("{}-{}-{}", number, count, draw)));
       ++draw;
       add(annealed, found.log_p);
-      add(importance, importance_bound(model, parameters, some.to(device), options.importance, key.fold_in(5)).log_p);
+      add(importance,
+          importance_bound(model, parameters, some.to(as_parameters), options.importance, key.fold_in(5)).log_p);
       JudgedRows judged{.mean = found.mean, .each = found.log_p};
       if (count < all) judged.mean.method += format(", {} of {} rows", count, all);
       return judged;

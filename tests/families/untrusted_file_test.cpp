@@ -209,11 +209,8 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
     other[name] = value;
     expect_refusal(file_of("ladder", {{"ladder", other}}, little), "make no ladder");
   }
-  for (const auto& [name, value, part] :
-       std::initializer_list<std::tuple<const char*, json, const char*>>{{"scales", {2, 0}, "smaller"},
-                                                                         {"scales", {0, 6}, "halved"},
-                                                                         {"width", 27, "28 × 27"},
-                                                                         {"visible", "softmax:784x2", "28 × 28"}}) {
+  for (const auto& [name, value, part] : std::initializer_list<std::tuple<const char*, json, const char*>>{
+           {"scales", {2, 0}, "smaller"}, {"scales", {0, 6}, "halved"}, {"width", 27, "28 × 27"}}) {
     json other = rungs;
     other[name] = value;
     expect_refusal(file_of("ladder", {{"ladder", other}}, little), part);
