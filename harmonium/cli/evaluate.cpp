@@ -216,17 +216,17 @@ void add_evaluate(CLI::App& app) {
   command
       ->add_option(
           "--method", how.method,
-          "exact; ais (vae, ladder: of the decoder, row by row); ma-ais (moment-averaged path); raise (lower bound); "
+          "exact; ais (vae, ladder, draw: of the decoder, row by row); ma-ais (moment-averaged path); raise (lower bound); "
           "sandwich (ais and raise); bihm (sbn: as a bidirectional Helmholtz machine); mean_field (sbn: a bound without "
           "noise, slow for large nets); auto: exact "
           "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes; importance "
           "sampling for models with latent variables")
       ->capture_default_str();
-  command->add_option("--chains", how.chains, "ais: independent chains (0: 100; vae, ladder: 8 for each row)")
+  command->add_option("--chains", how.chains, "ais: independent chains (0: 100; vae, ladder, draw: 8 for each row)")
       ->capture_default_str();
   command
       ->add_option("--betas", how.betas,
-                   "steps from the base model to this one (0: 10 000; auto starts with 1 000; vae, ladder: 300)")
+                   "steps from the base model to this one (0: 10 000; auto starts with 1 000; vae, ladder, draw: 300)")
       ->capture_default_str();
   command
       ->add_option("--schedule", how.schedule, "steps: linear, adaptive (by a pilot run), or a FILE of β from 0 to 1")
@@ -234,7 +234,7 @@ void add_evaluate(CLI::App& app) {
   command
       ->add_option(
           "--base", how.base,
-          "where annealing starts: data (base rates; vae, ladder: the encoder), uniform, prior (vae, ladder), or a "
+          "where annealing starts: data (base rates; vae, ladder, draw: the encoder), uniform, prior (vae, ladder, draw), or a "
           "MODEL")
       ->capture_default_str();
   command->add_option("--sum-out", how.sum_out, "layers that annealing sums out: odd (hidden ones of an RBM), even")

@@ -1,34 +1,21 @@
 // The family draw (models/directed/draw.h): recurrent variational autoencoders that paint their rows step by step.
 #include "harmonium/families/draw_model.h"
 
-#include <c10/core/GradMode.h>
-
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/real_latent_training.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/draw_bound.h"
-#include "harmonium/gradients/objectives/path_objective.h"
-#include "harmonium/likelihood/importance_bound.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
 namespace {
 
-const char* draw_objective_help() {
-  static const std::string text = [] {
-    std::string all = "what to climb: elbo (the one-draw bound, KL of every step in closed form)";
-    for (const PathObjectiveType& each : path_objectives()) all += format("; {} ({})", each.form, each.help);
-    return all;
-  }();
-  return text.c_str();
-}
-
 struct DrawOptions {
   std::int64_t steps = 10, latent = 10, hidden = 0, read = 0, write = 0;
-  std::string objective = "elbo";
+  BoundOptions bound = {};
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
@@ -37,7 +24,7 @@ struct DrawOptions {
     visitor("hidden", self.hidden, "units of either LSTM (0: 256, for rows of less than 400 values 64)");
     visitor("read", self.read, "pictures: attention reads a grid of N x N filters (0: the whole row)");
     visitor("write", self.write, "pictures: attention writes a grid of N x N filters (0: the whole row)");
-    visitor("objective", self.objective, draw_objective_help());
+    BoundOptions::visit(self.bound, visitor);
   }
 };
 
@@ -67,7 +54,7 @@ void resolve(RunConfig& config, RunData& data) {
           "@data {}: attention (@read, @write) needs pictures, and nothing says that rows of {} values are any; give "
           "their shape by @shape HEIGHTxWIDTH, such as 28x28, or leave @read and @write out",
           config.data, data.train.columns());
-  if (own.objective != "elbo") own.objective = PathObjective(own.objective).spec();
+  own.bound.resolve();
   resolve_likelihood(config, 0.001);
 }
 
@@ -96,45 +83,31 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   return std::make_unique<DrawModel>(initial_info(config, data), std::move(net));
 }
 
-// Draws of each row.
-std::int64_t draws_of(const RunConfig& config) {
-  const std::string& spec = config.own.as<DrawOptions>().objective;
-  return spec == "elbo" ? 1 : PathObjective(spec).draws();
-}
-
-std::unique_ptr<Objective> objective_of(const RunConfig& config, const DrawNet& net) {
-  const std::string& spec = config.own.as<DrawOptions>().objective;
-  SurrogateAscent::Function climb;
-  if (spec == "elbo")
-    climb = [net](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
-      const at::Tensor bound = draw_terms(net, leaves, batch.front(), step.key).bound();
-      return SurrogateAscent::Value{.climbed = bound, .shown = bound};
-    };
-  else
-    climb = [net, climbed = PathObjective(spec)](const Moments& leaves, const std::vector<at::Tensor>& batch,
-                                                 const Step& step) {
-      const PathObjective::Surrogate found = climbed.estimate(net, leaves, batch.front(), step.key);
-      return SurrogateAscent::Value{.climbed = found.climbed, .shown = found.shown};
-    };
-  return std::make_unique<SurrogateAscent>(net.parameters(), groups_of(net), "log_likelihood", std::move(climb));
+std::unique_ptr<Objective> objective_of(const BoundOptions& bound, const DrawNet& net) {
+  return make_objective(
+      {.bound = bound,
+       .parameters = net.parameters(),
+       .groups = groups_of(net),
+       .net = [shared = std::make_shared<const DrawNet>(net)](const Key&) { return shared; },
+       .one_draw =
+           [net](const Moments& leaves, const at::Tensor& rows, const Key& key, const ElboOptions& options) {
+             const ElboTerms terms = draw_terms(net, leaves, rows, key);
+             return SurrogateAscent::Value{.climbed = terms.objective(options), .shown = terms.bound()};
+           }});
 }
 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const DrawModel&>(start);
   const DrawNet net = begun.net().to(at::TensorOptions().device(find_device(config.device)));
-  const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
-  return train_by_likelihood(
-      objective_of(config, net), config, data,
-      {.mean =
-           [net, watched, draws = draws_of(config)](const Moments& parameters, const at::Tensor& rows) {
-             const c10::NoGradGuard no_gradients;
-             const at::Tensor placed = rows.to(parameters.entries().front().second.device());
-             if (draws > 1) return importance_bound(net, parameters, placed, draws, watched).mean.value;
-             return draw_terms(net, parameters, placed, watched).bound().item<double>();
-           },
-       .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
-         return std::make_unique<DrawModel>(info, net.with_parameters(parameters));
-       }});
+  const BoundOptions& bound = config.own.as<DrawOptions>().bound;
+  const auto one_draw = [net](const Moments& parameters, const at::Tensor& rows, const Key& key) {
+    return draw_terms(net, parameters, rows, key).bound().item<double>();
+  };
+  return train_by_likelihood(objective_of(bound, net), config, data,
+                             {.mean = watched_bound(config, bound, std::make_shared<const DrawNet>(net), one_draw),
+                              .model = [net, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
+                                return std::make_unique<DrawModel>(info, net.with_parameters(parameters));
+                              }});
 }
 
 ModelSize size_of(const RunConfig& config) {
@@ -143,7 +116,7 @@ ModelSize size_of(const RunConfig& config) {
   // Some ten tensors of each step are kept for the gradient, of the rows of a batch alone; the estimate of memory
   // counts units of watched rows as well. With a batch of 100 that comes to this.
   return {.weights = weights_of(structure_of(config, {.height = 1, .width = pixels}, config.visible)),
-          .units = static_cast<double>(own.steps * draws_of(config) * (pixels + 2 * own.hidden))};
+          .units = static_cast<double>(own.steps * own.bound.draws() * (pixels + 2 * own.hidden))};
 }
 
 }  // namespace
@@ -165,14 +138,14 @@ Family draw_family() {
           .size = size_of,
           .products =
               [](const RunConfig& config) {
-                return 3 * static_cast<double>(config.batch * draws_of(config) * config.own.as<DrawOptions>().steps) *
-                       size_of(config).weights;
+                const auto& own = config.own.as<DrawOptions>();
+                return 3 * static_cast<double>(config.batch * own.bound.draws() * own.steps) * size_of(config).weights;
               },
           .words =
               [](const RunConfig& config) {
                 const auto& own = config.own.as<DrawOptions>();
                 return format("{} – {} steps of {} latent, LSTMs of {}, {}, {}", config.visible, own.steps, own.latent,
-                              own.hidden, attention_words(own.read, own.write), own.objective);
+                              own.hidden, attention_words(own.read, own.write), own.bound.objective);
               },
           .keeps_best = true};
 }

@@ -1,12 +1,15 @@
 #include "harmonium/families/draw_model.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/number_text.h"
 #include "harmonium/data/formats/json_numbers.h"
-#include "harmonium/families/importance_judging.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/gradients/objectives/draw_bound.h"
 
 namespace harmonium {
 
@@ -24,7 +27,7 @@ double weights_of(const DrawStructure& structure) {
 }
 
 DrawModel::DrawModel(ModelInfo info, DrawNet net)
-    : NormalizedModel(std::move(info), net.visible().unit_spec()), net_(std::move(net)) {}
+    : RealLatentModel(std::move(info), net.visible().unit_spec()), net_(std::move(net)) {}
 
 std::string DrawModel::subtitle() const {
   const DrawStructure& shape = net_.structure();
@@ -45,8 +48,6 @@ std::unique_ptr<Model> DrawModel::to(const at::Device& device) const {
 }
 
 std::unique_ptr<Model> DrawModel::clone() const { return std::make_unique<DrawModel>(info_, net_); }
-
-at::Device DrawModel::device() const { return net_.parameters().entries().front().second.device(); }
 
 // Time runs down.
 Exhibit DrawModel::filmstrip() const {
@@ -70,27 +71,17 @@ Exhibit DrawModel::filmstrip() const {
 }
 
 std::vector<Exhibit> DrawModel::exhibits(const ExhibitInput& input) const {
-  constexpr std::int64_t samples = 60, columns = 20;
-  std::vector<Exhibit> all = {{.id = "samples",
-                               .title = "Samples",
-                               .caption = "Means of the data's units given independent draws of the latent variables.",
-                               .rows = on_cpu(net_.sample(Key(1), samples).means),
-                               .samples = true},
-                              filmstrip()};
-  const Dataset& train = input.train;
-  if (train.rows() < columns || train.columns() != visible().width()) return all;
-  const at::Tensor rows = train.first(columns).to_float();
-  all.push_back({.id = "reconstructions",
-                 .title = "Reconstructions",
-                 .caption = format("Rows of {}, and below each what is painted from the means of the latent variables.",
-                                   train.name),
-                 .rows = at::cat({rows, reconstruct(rows)}),
-                 .columns = columns});
+  std::vector<Exhibit> all = shown_rows(input, *this);
+  all.push_back(filmstrip());
   return all;
 }
 
-std::string DrawModel::remark() const {
-  return "Log-likelihoods are lower bounds, in nats per row. Numbers under different binarizations are not comparable.";
+std::string DrawModel::use_of_latents(const at::Tensor& rows) const {
+  const c10::NoGradGuard no_gradients;
+  std::string text = "KL of the steps' latent variables, in nats:";
+  for (const at::Tensor& kl : draw_terms(net_, net_.parameters(), rows, Key(3)).kl)
+    text += format(" {}", fixed_number(kl.sum(1).mean().item<double>(), 2));
+  return text + ".";
 }
 
 nlohmann::json DrawModel::structure() const {
@@ -104,29 +95,6 @@ nlohmann::json DrawModel::structure() const {
             {"hidden", shape.hidden},
             {"read", shape.read},
             {"write", shape.write}}}};
-}
-
-void DrawModel::check(const EstimationOptions& options) const {
-  harmonium::check(options);
-  require(options.method == "auto",
-          "@method {}: a DRAW net is judged by importance sampling; leave @method out, and choose @importance",
-          options.method);
-}
-
-std::vector<Evaluation> DrawModel::judge(const std::vector<const TestData*>& tests, const EstimationOptions& options,
-                                         Watcher& watcher, Journal*) const {
-  check(options);
-  require_tests(tests);
-  return judge_by_importance(net_, net_.parameters(), visible(), tests, options, watcher);
-}
-
-bool DrawModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
-  return old.log_likelihood && old.log_likelihood->chains == options.importance;
-}
-
-at::Tensor DrawModel::draw(const Request& request) const {
-  const Dream dream = net_.sample(Key(request.seed), request.count);
-  return on_cpu(request.means ? dream.means : dream.visible);
 }
 
 at::Tensor DrawModel::encode(const at::Tensor& rows, std::size_t) const {

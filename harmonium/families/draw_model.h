@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "harmonium/families/normalized_model.h"
+#include "harmonium/families/real_latent_model.h"
 #include "harmonium/models/directed/draw.h"
 
 namespace harmonium {
 
-class DrawModel final : public NormalizedModel, private Encoder {
+class DrawModel final : public RealLatentModel, private Encoder {
  public:
   // What options and files may ask for.
   static constexpr std::int64_t most_steps = 1000, most_numbers = 1 << 16, most_filters = 100;
@@ -26,23 +26,13 @@ class DrawModel final : public NormalizedModel, private Encoder {
   [[nodiscard]] std::unique_ptr<Model> clone() const override;
   [[nodiscard]] const Encoder* encoder() const override { return this; }
   [[nodiscard]] std::vector<Exhibit> exhibits(const ExhibitInput& input) const override;
-  [[nodiscard]] std::string remark() const override;
 
  private:
   [[nodiscard]] nlohmann::json structure() const override;
-  [[nodiscard]] at::Device device() const;
   [[nodiscard]] Exhibit filmstrip() const;
 
-  // Density: importance-weighted bound.
-  void check(const EstimationOptions& options) const override;
-  [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,
-                                              const EstimationOptions& options, Watcher& watcher,
-                                              Journal* journal) const override;
-  [[nodiscard]] bool same_way(const Evaluation& old, const EstimationOptions& options) const override;
-
-  // Generator
-  [[nodiscard]] at::Tensor draw(const Request& request) const override;
-  [[nodiscard]] std::string method() const override { return "ancestral sampling, exact"; }
+  [[nodiscard]] const LatentModel& latent_model() const override { return net_; }
+  [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
 
   // Encoder: means of the latent variables of all steps.
   [[nodiscard]] std::vector<std::string> code_layers() const override { return {"latent"}; }

@@ -1,7 +1,5 @@
 // The family ladder (models/directed/ladder.h): variational autoencoders whose inference runs down the same way as
 // generation, with dense nets or convolutions over pictures.
-#include <c10/core/GradMode.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +10,9 @@
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/masked_net_model.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/real_latent_training.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/ladder_bound.h"
-#include "harmonium/gradients/objectives/path_objective.h"
-#include "harmonium/likelihood/importance_bound.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
@@ -142,42 +138,32 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
 }
 
 std::unique_ptr<Objective> objective_of(const RunConfig& config, const Ladder& ladder) {
-  const BoundOptions& bound = config.own.as<LadderOptions>().bound;
   const auto dropped = [ladder, share = config.dropout](const Key& key) {
     constexpr std::uint64_t dropout_stream = 0xD20;
-    return ladder.dropping(share, key.fold_in(dropout_stream));
+    return std::make_shared<const Ladder>(ladder.dropping(share, key.fold_in(dropout_stream)));
   };
-  SurrogateAscent::Function climb;
-  if (bound.one_draw())
-    climb = [dropped, bound](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
-      const LadderTerms terms = ladder_terms(dropped(step.key), leaves, batch.front(), step.key);
-      return SurrogateAscent::Value{.climbed = terms.objective(bound.at(step.update)), .shown = terms.bound()};
-    };
-  else
-    climb = [dropped, climbed = PathObjective(bound.objective)](
-                const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
-      const PathObjective::Surrogate found = climbed.estimate(dropped(step.key), leaves, batch.front(), step.key);
-      return SurrogateAscent::Value{.climbed = found.climbed, .shown = found.shown};
-    };
-  return std::make_unique<SurrogateAscent>(ladder.parameters(), groups_by_name(ladder.parameters()), "log_likelihood",
-                                           std::move(climb));
+  return make_objective({.bound = config.own.as<LadderOptions>().bound,
+                         .parameters = ladder.parameters(),
+                         .groups = groups_by_name(ladder.parameters()),
+                         .net = dropped,
+                         .one_draw = [dropped](const Moments& leaves, const at::Tensor& rows, const Key& key,
+                                               const ElboOptions& options) {
+                           const LadderTerms terms = ladder_terms(*dropped(key), leaves, rows, key);
+                           return SurrogateAscent::Value{.climbed = terms.objective(options), .shown = terms.bound()};
+                         }});
 }
 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const LadderModel&>(start);
   const Ladder ladder = begun.ladder().to(at::TensorOptions().device(find_device(config.device)));
-  const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
+  const auto one_draw = [ladder](const Moments& parameters, const at::Tensor& rows, const Key& key) {
+    if (rows.size(0) == 1) return ladder_terms(ladder, parameters, rows, key).bound().item<double>();
+    return ladder_findings(ladder, parameters, rows, key).bound;
+  };
   return train_by_likelihood(
       objective_of(config, ladder), config, data,
-      {.mean =
-           [ladder, watched, draws = config.own.as<LadderOptions>().bound.draws()](const Moments& parameters,
-                                                                                   const at::Tensor& rows) {
-             const c10::NoGradGuard no_gradients;
-             const at::Tensor placed = rows.to(parameters.entries().front().second.device());
-             if (draws > 1) return importance_bound(ladder, parameters, placed, draws, watched).mean.value;
-             if (placed.size(0) == 1) return ladder_terms(ladder, parameters, placed, watched).bound().item<double>();
-             return ladder_findings(ladder, parameters, placed, watched).bound;
-           },
+      {.mean = watched_bound(config, config.own.as<LadderOptions>().bound, std::make_shared<const Ladder>(ladder),
+                             one_draw),
        .model = [ladder, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
          return std::make_unique<LadderModel>(info, ladder.with_parameters(parameters));
        }});

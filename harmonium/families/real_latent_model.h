@@ -1,4 +1,4 @@
-// What families with real latent variables and a net as decoder share (vae, ladder): how they are judged and drawn, and
+// What families with real latent variables and a net as decoder share (vae, ladder, draw): how they are judged and drawn, and
 // the options of their bounds.
 #pragma once
 

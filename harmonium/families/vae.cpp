@@ -1,17 +1,13 @@
 // The family vae (models/directed/vae.h): variational autoencoders with dense nets.
-#include <c10/core/GradMode.h>
-
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/real_latent_training.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/vae_model.h"
-#include "harmonium/gradients/objectives/path_objective.h"
-#include "harmonium/likelihood/importance_bound.h"
 #include "harmonium/training/objectives/ascent.h"
-#include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
 
@@ -104,38 +100,30 @@ std::unique_ptr<Objective> objective_of(const BoundOptions& bound, const Vae& va
                                       ElboGradient found = elbo_gradient(vae, batch.front(), key);
                                       return Ascent::Climb{.value = found.bound, .gradient = std::move(found.gradient)};
                                     });
-  SurrogateAscent::Function climb;
-  if (bound.one_draw())
-    climb = [vae, bound](const Moments& leaves, const std::vector<at::Tensor>& batch, const Step& step) {
-      const ElboTerms terms = elbo_terms(vae, leaves, batch.front(), step.key);
-      return SurrogateAscent::Value{.climbed = terms.objective(bound.at(step.update)), .shown = terms.bound()};
-    };
-  else
-    climb = [vae, climbed = PathObjective(bound.objective)](const Moments& leaves, const std::vector<at::Tensor>& batch,
-                                                            const Step& step) {
-      const PathObjective::Surrogate found = climbed.estimate(vae, leaves, batch.front(), step.key);
-      return SurrogateAscent::Value{.climbed = found.climbed, .shown = found.shown};
-    };
-  return std::make_unique<SurrogateAscent>(vae.parameters(), groups_of(vae), "log_likelihood", std::move(climb));
+  return make_objective(
+      {.bound = bound,
+       .parameters = vae.parameters(),
+       .groups = groups_of(vae),
+       .net = [shared = std::make_shared<const Vae>(vae)](const Key&) { return shared; },
+       .one_draw =
+           [vae](const Moments& leaves, const at::Tensor& rows, const Key& key, const ElboOptions& options) {
+             const ElboTerms terms = elbo_terms(vae, leaves, rows, key);
+             return SurrogateAscent::Value{.climbed = terms.objective(options), .shown = terms.bound()};
+           }});
 }
 
 std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, const Model& start) {
   const auto& begun = dynamic_cast<const VaeModel&>(start);
   const Vae vae = begun.vae().to(at::TensorOptions().device(find_device(config.device)));
-  const Key watched = Key(config.seed).fold_in(run_streams::monitor).fold_in(1);
   const BoundOptions& bound = config.own.as<VaeOptions>().bound;
-  return train_by_likelihood(
-      objective_of(bound, vae), config, data,
-      {.mean =
-           [vae, watched, draws = bound.draws()](const Moments& parameters, const at::Tensor& rows) {
-             const c10::NoGradGuard no_gradients;
-             const at::Tensor placed = rows.to(parameters.entries().front().second.device());
-             if (draws > 1) return importance_bound(vae, parameters, placed, draws, watched).mean.value;
-             return elbo_terms(vae.with_parameters(parameters), parameters, placed, watched).bound().item<double>();
-           },
-       .model = [vae, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
-         return std::make_unique<VaeModel>(info, vae.with_parameters(parameters));
-       }});
+  const auto one_draw = [vae](const Moments& parameters, const at::Tensor& rows, const Key& key) {
+    return elbo_terms(vae.with_parameters(parameters), parameters, rows, key).bound().item<double>();
+  };
+  return train_by_likelihood(objective_of(bound, vae), config, data,
+                             {.mean = watched_bound(config, bound, std::make_shared<const Vae>(vae), one_draw),
+                              .model = [vae, info = begun.info()](const Moments& parameters) -> std::unique_ptr<Model> {
+                                return std::make_unique<VaeModel>(info, vae.with_parameters(parameters));
+                              }});
 }
 
 }  // namespace

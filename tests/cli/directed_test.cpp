@@ -217,7 +217,8 @@ TEST_F(DirectedModels, WithRealLatentsAreAnnealedRowByRow) {
   write_bytes(folder / "old.toml", "model = \"vae\"\nlatent = 3\nlayers = \"8\"\nupdates = 20\n");  // as ever
   succeed({"train", "old.toml", "--out", "vae"});
   succeed(small_run("pictures", {"--model", "ladder", "--net", "conv", "--latent", "1,2", "--channels", "4"}));
-  for (const char* run : {"vae", "pictures"}) {
+  succeed(small_run("painter", {"--model", "draw", "--steps", "2", "--latent", "2", "--hidden", "8"}));
+  for (const char* run : {"vae", "pictures", "painter"}) {
     SCOPED_TRACE(run);
     const Arguments ais = {"--method", "ais", "--chains", "2", "--betas", "3", "--importance", "20"};
     const ordered_json some = judged(run, ais + Arguments{"--rows", "10"});
