@@ -8,6 +8,7 @@
 #include "harmonium/kernels/random.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/models/directed/rbm_prior.h"
+#include "harmonium/models/enumeration.h"
 
 namespace harmonium {
 
@@ -64,18 +65,21 @@ std::string about_own_rows(const JudgedPrior& judged, const EstimationOptions& o
 
 }  // namespace
 
-void check_prior_judging(const EstimationOptions& options) {
+void check_prior_judging(const EstimationOptions& options, const BoltzmannMachine& prior) {
   require(options.method != "bihm",
           "@method bihm: a net whose prior is an RBM is judged by importance sampling and log Z of the prior; choose "
           "@importance, and @method exact, ais, ma-ais, raise or sandwich for log Z");
   require(options.base == "data" || options.base == "uniform",
           "@base {}: log Z of a prior is annealed from data or uniform", options.base);
+  constexpr int most_bits = 30;  // by who asks for it
+  require(options.method != "exact" || can_enumerate(prior, most_bits),
+          "@method exact: both sides of the prior have more than 2^{} states; use ais or sandwich", most_bits);
   harmonium::check(options);
 }
 
 std::vector<Evaluation> judge_under_prior(const JudgedPrior& judged, const std::vector<const TestData*>& tests,
                                           const EstimationOptions& options, Watcher& watcher, Journal* journal) {
-  check_prior_judging(options);
+  check_prior_judging(options, judged.machine);
   const Key key(options.seed);
   std::optional<State> tops;
   if (!tests.empty()) tops = tops_of(judged, *tests.front(), key.fold_in(tops_stream));

@@ -20,7 +20,7 @@ struct JudgedPrior {
 };
 
 // Fails where an option does not go with such a model.
-void check_prior_judging(const EstimationOptions& options);
+void check_prior_judging(const EstimationOptions& options, const BoltzmannMachine& prior);
 [[nodiscard]] std::vector<Evaluation> judge_under_prior(const JudgedPrior& judged,
                                                         const std::vector<const TestData*>& tests,
                                                         const EstimationOptions& options, Watcher& watcher,

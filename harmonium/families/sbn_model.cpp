@@ -36,11 +36,34 @@ std::vector<Exhibit> SbnModel::exhibits(const ExhibitInput&) const {
           ? "independent draws of the latent variables."
           : format("latent variables. The uppermost are those of Gibbs chains of the prior after {} sweeps.",
                    RbmPrior::usual_sweeps);
-  return {{.id = "samples",
-           .title = "Samples",
-           .caption = "Means of the data's units given " + latents,
-           .rows = on_cpu(net_.dream(net_.parameters(), samples, Key(1)).means),
-           .samples = true}};
+  std::vector<Exhibit> all = {{.id = "samples",
+                               .title = "Samples",
+                               .caption = "Means of the data's units given " + latents,
+                               .rows = on_cpu(net_.dream(net_.parameters(), samples, Key(1)).means),
+                               .samples = true}};
+  if (!net_.dreams_exactly()) all.push_back(chains_of_prior());
+  return all;
+}
+
+Exhibit SbnModel::chains_of_prior() const {
+  constexpr std::int64_t chains = 10;
+  const std::vector<std::int64_t> sweeps = {1, 3, 10, 30, 100, 300, RbmPrior::usual_sweeps};
+  std::vector<at::Tensor> columns;
+  std::string text;
+  for (const std::int64_t each : sweeps) {
+    const at::Tensor tops = net_.rbm_prior()->draw(net_.parameters(), chains, Key(2), each);
+    columns.push_back(on_cpu(net_.dream_below(net_.parameters(), tops, Key(3)).means));
+    text += format("{}{}", text.empty() ? "" : ", ", each);
+  }
+  return {
+      .id = "prior",
+      .title = "Chains of the prior",
+      .caption = format("Each line is a Gibbs chain of the prior that begins at its biases, after {} sweeps, with the "
+                        "means of the data's units below it. Where late columns still resemble their neighbours, "
+                        "the chains mix slowly.",
+                        text),
+      .rows = at::stack(columns, 1).flatten(0, 1),
+      .columns = static_cast<std::int64_t>(sweeps.size())};
 }
 
 std::optional<StudiedNet> SbnModel::studied_net() const {
@@ -61,7 +84,7 @@ nlohmann::json SbnModel::structure() const {
 }
 
 void SbnModel::check(const EstimationOptions& options) const {
-  if (net_.rbm_prior()) return check_prior_judging(options);
+  if (const RbmPrior* prior = net_.rbm_prior()) return check_prior_judging(options, prior->machine(net_.parameters()));
   EstimationOptions others = options;
   if (options.method == "bihm" || options.method == "mean_field") others.method = "auto";
   harmonium::check(others);

@@ -35,6 +35,7 @@ class SbnModel final : public NormalizedModel, private Encoder {
  private:
   [[nodiscard]] at::Device device() const { return net_.parameters().entries().front().second.device(); }
   [[nodiscard]] nlohmann::json structure() const override;
+  [[nodiscard]] Exhibit chains_of_prior() const;
 
   // Density: importance-weighted bound, less log Z of an RBM that is the prior.
   void check(const EstimationOptions& options) const override;

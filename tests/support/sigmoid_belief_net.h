@@ -76,4 +76,11 @@ inline at::Tensor enumerated_log_p(const SigmoidBeliefNet& net, const Moments& p
   return at::stack(each);
 }
 
+// log p(x), exact in float64 whatever the net's precision; less log Z where the prior is an RBM.
+inline at::Tensor exact_log_p(const SigmoidBeliefNet& net, const at::Tensor& rows) {
+  const SigmoidBeliefNet precise = net.to(at::TensorOptions().dtype(at::kDouble));
+  const at::Tensor joint = enumerated_log_p(precise, precise.parameters(), rows.to(at::kDouble));
+  return net.rbm_prior() ? joint - enumerated_prior_log_z(precise, precise.parameters()) : joint;
+}
+
 }  // namespace harmonium::support
