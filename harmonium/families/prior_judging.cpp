@@ -73,7 +73,8 @@ void check_prior_judging(const EstimationOptions& options, const BoltzmannMachin
           "@base {}: log Z of a prior is annealed from data or uniform", options.base);
   constexpr int most_bits = 30;  // by who asks for it
   require(options.method != "exact" || can_enumerate(prior, most_bits),
-          "@method exact: both sides of the prior have more than 2^{} states; use ais or sandwich", most_bits);
+          "log Z of the prior cannot be exact: both its sides have more than 2^{} states; use ais or sandwich",
+          most_bits);
   harmonium::check(options);
 }
 
