@@ -28,12 +28,13 @@ check: rooms formatted ## everything that must pass: rooms, formatting, tests, f
 	ctest --preset release -j $(TEST_JOBS) --output-junit ctest.xml
 	@$(MAKE) --no-print-directory fuzz
 
-check-long: check ## the slow forms: every header alone, the torch-only build, storms of kills and failing calls, long fuzzing
+check-long: check ## the slow forms: every header alone, the torch-only build, storms of kills and failing calls, 60 random settings of real-valued models, long fuzzing
 	scripts/check_headers
 	$(call build_preset,torch-only,test)
 	ctest --test-dir build/torch-only -j $(TEST_JOBS) --output-on-failure
 	tests/hostile/kill_storm build/release/harmonium --kills 400
 	tests/hostile/failing_calls build/release/harmonium --most 10
+	LONG_TESTS=1 build/release/tests/families_test --gtest_filter='ModelsOfRealValues.*'
 	FUZZ_RUNS=1000000 tests/fuzz/run build/fuzz
 
 formatted: ## clang-format would change nothing
