@@ -8,6 +8,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/shown_range.h"
 #include "harmonium/likelihood/free_energy_judging.h"
 #include "harmonium/likelihood/log_likelihood.h"
 #include "harmonium/likelihood/usual_chains.h"
@@ -55,28 +56,31 @@ std::unique_ptr<Model> CovarianceFamilyModel::clone() const {
 
 std::vector<Exhibit> CovarianceFamilyModel::exhibits(const ExhibitInput&) const {
   constexpr std::int64_t most = 96, samples = 60;
+  const bool has_means = model_->structure().hidden > 0;
   // Columns as they look in the data: a filter of whitened values is shown as the picture that it answers to most
   // among pictures of one probability under the Gaussian.
   const auto pictures = [&](const char* name, const char* id, const char* title, const std::string& of) -> Exhibit {
     const at::Tensor columns = theta_[name].to(at::kDouble).t();
     const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
     const std::int64_t shown = std::min(most, columns.size(0));
-    return {
-        .id = id,
-        .title = title,
-        .caption = format("{} of {} {}, largest first, in the units of the data. Red adds, blue takes away; each on "
-                          "its own scale.",
-                          shown, columns.size(0), of),
-        .rows = (whitening_.undo(columns.index_select(0, order.narrow(0, 0, shown))) - whitening_.mean)
-                    .to(at::kFloat)
-                    .contiguous(),
-        .weights = true,
-        .columns = 12};
+    return {.id = id,
+            .title = title,
+            .caption = format("{} of {} {}, largest first, in the units of the data. Red adds, blue takes away; {}.",
+                              shown, columns.size(0), of,
+                              has_means ? "covariance and mean filters on one scale" : "all on one scale"),
+            .rows = (whitening_.undo(columns.index_select(0, order.narrow(0, 0, shown))) - whitening_.mean)
+                        .to(at::kFloat)
+                        .contiguous(),
+            .weights = true,
+            .columns = 12};
   };
   std::vector<Exhibit> all = {pictures("filters.weights", "covariance_filters", "Covariance filters",
                                        "filters whose squared outputs the covariance units see")};
-  if (model_->structure().hidden > 0)
+  if (has_means)
     all.push_back(pictures("visible_hidden.weights", "mean_filters", "Mean filters", "filters of the mean units"));
+  double largest = 0;
+  for (const Exhibit& each : all) largest = std::max(largest, each.rows.abs().max().item<double>());
+  for (Exhibit& each : all) each.full_colour = largest;
   all.push_back({.id = "samples",
                  .title = "Samples",
                  .caption = format("{}.", method()),
@@ -86,14 +90,9 @@ std::vector<Exhibit> CovarianceFamilyModel::exhibits(const ExhibitInput&) const 
 }
 
 std::pair<double, double> CovarianceFamilyModel::shown_range() const {
-  // Two standard deviations of the data around their mean, over all columns; 0 to 1 where that holds them.
   const at::Tensor deviation =
       whitening_.undo(whitening_.spread * at::eye(model_->inputs(), at::kDouble)) - whitening_.mean;
-  const at::Tensor spread = deviation.square().sum(0).sqrt();
-  const double low = (whitening_.mean - 2 * spread).min().item<double>(),
-               high = (whitening_.mean + 2 * spread).max().item<double>();
-  if (low > -1 && high < 2) return {0, 1};
-  return {low, high};
+  return range_of_values(whitening_.mean, deviation.square().sum(0).sqrt());
 }
 
 std::string CovarianceFamilyModel::remark() const {

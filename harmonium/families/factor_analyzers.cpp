@@ -13,6 +13,7 @@
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/shown_range.h"
 #include "harmonium/training/objectives/ascent.h"
 
 namespace harmonium {
@@ -98,6 +99,9 @@ class AnalyzerModel final : public ExactModel, private Encoder, private Clusters
   }
   [[nodiscard]] std::unique_ptr<Model> clone() const override {
     return std::make_unique<AnalyzerModel>(info_, mixture_, units_);
+  }
+  [[nodiscard]] std::pair<double, double> shown_range() const override {
+    return range_of_values(units_.mean, units_.deviation);
   }
   [[nodiscard]] const Encoder* encoder() const override { return this; }
   [[nodiscard]] const Clusters* clusters() const override { return this; }

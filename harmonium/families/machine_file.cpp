@@ -11,6 +11,7 @@
 #include "harmonium/data/formats/safetensors.h"
 #include "harmonium/families/machine_part.h"
 #include "harmonium/families/model_header.h"
+#include "harmonium/families/shown_range.h"
 #include "harmonium/models/builders.h"
 
 namespace harmonium {
@@ -161,9 +162,7 @@ std::pair<double, double> TrainedMachine::shown_range() const {
   const bool real = support == Unit::Support::reals || support == Unit::Support::nonnegative;
   if (!real || data_moments[0].size() < 2) return {0, 1};
   const at::Tensor mean = data_moments[0][0].to(at::kDouble), square = -2 * data_moments[0][1].to(at::kDouble);
-  const at::Tensor twice = 2 * (square - mean.square()).clamp_min(0).sqrt();
-  const double low = (mean - twice).min().item<double>(), high = (mean + twice).max().item<double>();
-  return low < high ? std::pair(low, high) : std::pair(0.0, 1.0);
+  return range_of_values(mean, (square - mean.square()).clamp_min(0).sqrt());
 }
 
 json pack_machine_part(TensorFile& file, const BoltzmannMachine& machine, const std::string& prefix) {

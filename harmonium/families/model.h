@@ -136,6 +136,7 @@ struct Exhibit {
   std::string id, title, caption;
   at::Tensor rows;
   bool weights = false;      // of both signs: red adds, blue takes away
+  double full_colour = 0;    // the magnitude of weights that has full colour; 0: each picture's own largest
   std::int64_t columns = 0;  // pictures in a row; 0: a near-square grid
   bool samples = false;      // draws of the model, which the report shows beside data
   bool colours = false;      // values are those of red, then all of green, then all of blue

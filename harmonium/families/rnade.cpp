@@ -12,6 +12,7 @@
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/registry.h"
+#include "harmonium/families/shown_range.h"
 #include "harmonium/models/autoregressive/causality.h"
 
 namespace harmonium {
@@ -55,6 +56,14 @@ class RnadeModel final : public ExactModel {
                   shape.orders == 1 ? "order " + shape.order : format("{} orders from {}", shape.orders, shape.order));
   }
   [[nodiscard]] Moments parameters() const override { return net_.parameters(); }
+  [[nodiscard]] std::pair<double, double> shown_range() const override {
+    const RnadeStructure& shape = net_.structure();
+    if (!shape.deviations.empty())
+      return range_of_values(at::tensor(shape.means, at::kDouble), at::tensor(shape.deviations, at::kDouble));
+    // Of the data nothing is known but by the model's draws.
+    const at::Tensor drawn = on_cpu(net_.sample(Key(1), 100).values).to(at::kDouble);
+    return range_of_values(drawn.mean(0), drawn.std(0, /*unbiased=*/false));
+  }
   [[nodiscard]] std::vector<LayerText> layers() const override {
     return {{.name = "visible", .unit = visible().spec(), .observed = true},
             {.name = "hidden", .unit = format("relu:{}", net_.structure().hidden)}};

@@ -37,6 +37,7 @@ Gallery to_gallery(const Exhibit& exhibit, ImageShape shape, const Range& range)
                                                : exhibit.weights ? Colouring::diverging
                                                                  : Colouring::gray,
                                   .columns = exhibit.columns,
+                                  .scale = exhibit.full_colour,
                                   .black = range.first,
                                   .white = range.second})};
 }
