@@ -63,13 +63,21 @@ std::optional<double> bits_per_dimension(const Evaluation& evaluation, const Mod
   return -evaluation.log_likelihood->value / (static_cast<double>(model.visible().width()) * std::log(2.0));
 }
 
+// A density of values k·scale has 1/scale times the density of k.
+double in_stored_steps(double bits, const TestData& test) { return bits - std::log2(test.gray.scale); }
+
 void print_bits(double bits, const Model& model, const TestData& test) {
   fmt::print("                {:.3f} bits per dimension ({} columns, a density in the units of the data)\n", bits,
              model.visible().width());
-  // A density of values k·scale has 1/scale times the density of k.
-  if (test.gray.scale != 1)
+  const double of_steps = in_stored_steps(bits, test);
+  if (test.protocol == Binarization::dequantized)
+    fmt::print(
+        "                {:.3f} in steps of the stored values, with noise of one step: in expectation at least\n"
+        "                as many bits as the values themselves take\n",
+        of_steps);
+  else if (test.gray.scale != 1)
     fmt::print("                {:.3f} where one unit is a step of the stored values, which were divided by {:g}\n",
-               bits - std::log2(test.gray.scale), 1 / test.gray.scale);
+               of_steps, 1 / test.gray.scale);
 }
 
 void print_answer(const Evaluation& evaluation) {
@@ -162,6 +170,8 @@ int evaluate(EvaluateOptions options) {
   if (options.common.json) {
     nlohmann::ordered_json answer = to_json(evaluation);
     if (bits) answer["bits_per_dimension"] = *bits;
+    if (bits && test->protocol == Binarization::dequantized)
+      answer["bits_per_dimension_in_stored_steps"] = in_stored_steps(*bits, *test);
     print_json(answer);
   } else {
     print_answer(evaluation);
@@ -264,17 +274,19 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--minutes", how.minutes, "auto: about how long it may take")->capture_default_str();
   command
       ->add_option("--binarize", options->judge.data.binarize,
-                   "gray values: none, threshold, stochastic; auto: stochastic for gray data")
+                   "gray values: none, threshold, stochastic, dequantized (--dequantize); auto: stochastic for gray "
+                   "data, dequantized where the model was trained so")
       ->capture_default_str();
+  declare_dequantize(*command, options->judge.data.binarize);
   command
       ->add_option("--draws", options->judge.data.draws,
-                   "stochastic binarization: average over so many draws, with seeds SEED, SEED + 1, …")
+                   "stochastic binarization, --dequantize: average over so many draws, with seeds SEED, SEED + 1, …")
       ->capture_default_str();
   command->add_option("--limit", options->data.limit, "use at most N rows (0: all)")->capture_default_str();
   declare_reading(*command, options->judge.data.reading);
   options->judge.allow_trained_rows = false;
   declare_allow_trained_rows(*command, options->judge.allow_trained_rows);
-  command->add_option("--seed", how.seed, "seed of chains and of stochastic binarization")
+  command->add_option("--seed", how.seed, "seed of chains, of stochastic binarization and of noise")
       ->capture_default_str()
       ->check(not_negative());
 }

@@ -22,6 +22,13 @@ void declare_reading(CLI::App& command, Reading& reading) {
       "softmax units from whole numbers: the first category is 0, 1; auto: 1 if the largest is K");
 }
 
+void declare_dequantize(CLI::App& command, std::string& binarize) {
+  command.add_flag_callback(
+      "--dequantize", [&binarize] { binarize = "dequantized"; },
+      "whole numbers of real-valued models: add uniform noise of one stored step, so that the density says how many "
+      "bits the values take; the same as --binarize dequantized");
+}
+
 void declare_allow_trained_rows(CLI::App& command, bool& allow) {
   command.add_flag("--allow-trained-rows", allow,
                    "go on although data called test or valid were trained on; the answer says so");

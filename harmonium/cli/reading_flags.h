@@ -11,4 +11,7 @@ namespace harmonium::cli {
 void declare_reading(CLI::App& command, Reading& reading);
 void declare_allow_trained_rows(CLI::App& command, bool& allow);
 
+// --dequantize, another way to say --binarize dequantized.
+void declare_dequantize(CLI::App& command, std::string& binarize);
+
 }  // namespace harmonium::cli

@@ -48,19 +48,24 @@ std::string to_string(Binarization binarization) {
       return "threshold";
     case Binarization::stochastic:
       return "stochastic";
+    case Binarization::dequantized:
+      return "dequantized";
   }
   throw std::logic_error("unknown binarization");
 }
 
 Binarization parse_binarization(const std::string& name) {
-  for (const auto candidate : {Binarization::none, Binarization::threshold, Binarization::stochastic})
+  for (const auto candidate :
+       {Binarization::none, Binarization::threshold, Binarization::stochastic, Binarization::dequantized})
     if (name == to_string(candidate)) return candidate;
-  fail("unknown binarization '{}': choose none, threshold or stochastic", name);
+  fail("unknown binarization '{}': choose none, threshold, stochastic or dequantized", name);
 }
 
 at::Tensor Dataset::gather(const at::Tensor& rows) const { return scaled(values.index_select(0, rows), scale); }
 
 at::Tensor Dataset::to_float() const { return scaled(values, scale); }
+
+at::Tensor Dataset::step() const { return moved_step.defined() ? moved_step : at::scalar_tensor(scale, at::kFloat); }
 
 bool Dataset::is_binary() const {
   bool binary = true;
@@ -189,6 +194,16 @@ void require_unit_interval(const Dataset& data) {
   require_every_value(
       data, [](const at::Tensor& x) { return x.ge(0).logical_and_(x.le(1)); }, "is outside [0, 1]",
       "Bernoulli units need probabilities or bits: rescale the data, or choose another unit type");
+}
+
+void require_whole_numbers(const Dataset& data) {
+  if (data.values.scalar_type() == at::kByte) return;
+  Dataset stored = data;
+  stored.scale = 1;
+  require_every_value(
+      stored, [](const at::Tensor& x) { return x.eq(x.round()).logical_and_(x.isfinite()).logical_or_(x.isnan()); },
+      "is not a whole number",
+      "noise of one stored step (@dequantize) is for values that were rounded to whole numbers");
 }
 
 void require_binary(const Dataset& data) {

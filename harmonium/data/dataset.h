@@ -10,11 +10,12 @@
 
 namespace harmonium {
 
-// How gray values become binary ones. Numbers measured under different binarizations are not comparable.
+// How stored values become what a model sees. Numbers measured under different ones are not comparable.
 enum class Binarization {
-  none,        // values are used as they are (gray values act as probabilities, or the data are already binary)
-  threshold,   // v = 1 where the gray value is at least one half
-  stochastic,  // v ~ Bernoulli(gray value), drawn from a named seed
+  none,         // values are used as they are (gray values act as probabilities, or the data are already binary)
+  threshold,    // v = 1 where the gray value is at least one half
+  stochastic,   // v ~ Bernoulli(gray value), drawn from a named seed
+  dequantized,  // of whole numbers k: (k + u)·scale with u ~ U[0, 1), drawn from a named seed
 };
 
 [[nodiscard]] std::string to_string(Binarization binarization);
@@ -33,9 +34,12 @@ struct Dataset {
   std::optional<ImageShape> image = std::nullopt;                 // columns as a picture, where they are one
   Binarization binarization = Binarization::none;                 // how `values` were made from gray ones
   std::optional<std::uint64_t> binarization_seed = std::nullopt;  // of a stochastic binarization
-  bool counts = false;                      // values are numbers of words of documents, one a row (see as_counts)
-  bool whole_numbers = false;               // read from a file, and not obviously gray: see require_known_meaning
-  double divided_by = 1;                    // 1 / scale as reading decided it
+  bool counts = false;         // values are numbers of words of documents, one a row (see as_counts)
+  bool whole_numbers = false;  // read from a file, and not obviously gray: see require_known_meaning
+  double divided_by = 1;       // 1 / scale as reading decided it
+  // What a step of 1 in the stored values has become where they were standardized (a number for each column) or
+  // whitened (a matrix with a row for each column); undefined: `scale`.
+  at::Tensor moved_step = {};
   std::int64_t missing = 0;                 // values that are NaN: nobody knows them
   std::int64_t first_label = 0;             // what the file calls class 0
   std::vector<std::string> own_parts = {};  // of a file with arrays for training and testing: train, valid, test
@@ -47,6 +51,8 @@ struct Dataset {
   [[nodiscard]] at::Tensor gather(const at::Tensor& rows) const;
   // All values as floats after `scale`. Four times the memory of bytes: where a pass in chunks will do, use slice.
   [[nodiscard]] at::Tensor to_float() const;
+  // A step of the stored values as models see it: a number, one for each column, or a matrix.
+  [[nodiscard]] at::Tensor step() const;
   // True when every scaled value that is known is exactly 0 or 1.
   [[nodiscard]] bool is_binary() const;
   // Mean of each column after `scale`, in float64; of the values that are known.
@@ -87,6 +93,9 @@ void require_all_values(const Dataset& data, const std::string& who);
 // What a Bernoulli visible layer can take: every scaled value in [0, 1]. Throws Error naming the data set and the row,
 // column (both counted from 0) and value of the first offender; NaN offends.
 void require_unit_interval(const Dataset& data);
+// Every stored value that is known a whole number, so that noise of one step covers what was rounded away; throws like
+// require_unit_interval.
+void require_whole_numbers(const Dataset& data);
 // Every scaled value exactly 0 or 1; throws like require_unit_interval.
 void require_binary(const Dataset& data);
 

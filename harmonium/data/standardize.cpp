@@ -51,6 +51,7 @@ Standardization standardization_of(const Dataset& data) {
 
 Dataset standardized(Dataset data, const Standardization& by) {
   data.values = ((data.to_float().to(at::kDouble) - by.mean) / by.deviation).to(at::kFloat);
+  data.moved_step = (data.scale / by.deviation).to(at::kFloat);
   data.scale = data.divided_by = 1.0;
   data.whole_numbers = false;
   return data;

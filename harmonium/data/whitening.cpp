@@ -66,6 +66,7 @@ Dataset whitened(Dataset data, const Whitening& by) {
     values.narrow(0, first, end - first).copy_(by.apply(data.slice(first, end).to_float()));
   }
   data.values = values;
+  data.moved_step = (data.scale * by.spread * by.matrix).to(at::kFloat);
   data.scale = data.divided_by = 1.0;
   data.whole_numbers = false;
   return data;

@@ -7,12 +7,14 @@
 #include <string_view>
 
 #include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/covariance_family_model.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/training/objectives/energy_contrast.h"
 
@@ -88,8 +90,8 @@ void resolve(RunConfig& config, RunData& data) {
   const auto visible = make_unit(config.visible);
   require(visible->support() == Unit::Support::reals, "@visible {}: {} models real values; use @visible gaussian",
           config.visible, config.model);
-  require(config.binarize == "none", "@binarize {}: {} models real values, which are not binarized", config.binarize,
-          config.model);
+  require(config.binarize == "none" || data.binarization == Binarization::dequantized,
+          "@binarize {}: {} models real values, which are not binarized", config.binarize, config.model);
   constexpr std::int64_t most_filters = 1 << 20;
   require(own.filters >= 0 && own.filters <= most_filters, "@filters {}: give a number of filters, 1 or more",
           own.filters);
@@ -119,7 +121,7 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
   check_rows(data, *make_unit(config.visible));
   const auto model = std::make_shared<const CovarianceModel>(structure_of(config));
   const std::string& whiten = config.own.as<CovarianceOptions>().whiten;
-  Whitening whitening = whitening_of(data.train, whiten);
+  Whitening whitening = whitening_of(with_noise(data.train, data.binarization, noise_key(config)), whiten);
   whitening.spread = model->structure().spread;
   ModelInfo info = initial_info(config, data);
   info.notes["whiten"] = whiten;
@@ -140,7 +142,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
       EnergyContrastOptions{.particles = config.particles, .leapfrog = own.leapfrog, .acceptance = own.acceptance},
       Key(config.seed).fold_in(run_streams::chains));
   constexpr std::int64_t most_rows = 1000;
-  const at::Tensor learnt = seen.train.first(most_rows).to_float();
+  const at::Tensor learnt = with_noise(seen.train.first(most_rows), data.binarization, noise_key(config)).to_float();
   const bool validated = data.valid.rows() > 0;
   return train_by_likelihood(
       std::move(objective), config, seen,
@@ -232,6 +234,7 @@ Family covariance_family(const char* name, const char* title, const char* help, 
                 if (kind_of(config).has_means) text += format(", {} mean units", config.hidden);
                 return text + "; hmc";
               },
+          .dequantizes = true,
           .real_values = true,
           .binarizes = false};
 }

@@ -145,20 +145,30 @@ Evaluation CovarianceFamilyModel::evaluate(const TestData* test, const Findings&
     evaluation.data = test->spec;
     evaluation.n = test->rows.rows();
     evaluation.binarization = test->binarization;
-    evaluation.draws = 1;
-    const at::Tensor values = test->rows.to_float();
-    const std::string complaint = visible_->complaint(values);
-    require(complaint.empty(), "{}: {}", test->spec, complaint);
-    const at::Tensor v = whitening_.apply(values);
+    evaluation.draws = test->draws;
+    const Moments theta = theta_.to(at::kDouble);
     const double volume = whitening_.log_determinant();
-    const at::Tensor log_f = model_->log_f(v, theta_.to(at::kDouble)) + volume;
+    std::vector<double> means;
+    at::Tensor log_f;    // of each row, the mean over draws
+    double squares = 0;  // of whitened values, the same
+    for (int draw = 0; draw < test->draws; ++draw) {
+      const at::Tensor values = test->draw(draw).to_float();
+      const std::string complaint = visible_->complaint(values);
+      require(complaint.empty(), "{}: {}", test->spec, complaint);
+      const at::Tensor v = whitening_.apply(values), one = model_->log_f(v, theta) + volume;
+      means.push_back(one.mean().item<double>());
+      log_f = draw == 0 ? one : log_f + one;
+      squares += v.square().sum(1).mean().item<double>() / test->draws;
+    }
+    log_f = log_f / test->draws;
     mean = log_f.mean().item<double>();
+    if (means.size() > 1) evaluation.draw_spread = at::tensor(means, at::kDouble).std().item<double>();
     evaluation.of_rows = log_f - findings.log_z.value;
     evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
     const auto D = static_cast<double>(model_->inputs());
     const double spread = whitening_.spread;
-    const double gaussian = volume - 0.5 * v.square().sum(1).mean().item<double>() / (spread * spread) -
-                            D * (0.5 * std::log(2 * std::numbers::pi) + std::log(spread));
+    const double gaussian =
+        volume - 0.5 * squares / (spread * spread) - D * (0.5 * std::log(2 * std::numbers::pi) + std::log(spread));
     if (info_.note("whiten") == "zca")
       beside = format("The Gaussian with the mean and covariance of the training data has {:.2f} nats", gaussian);
   }

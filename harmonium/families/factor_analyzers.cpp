@@ -7,11 +7,13 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/em_options.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/shown_range.h"
 #include "harmonium/training/objectives/ascent.h"
@@ -194,11 +196,12 @@ double smoothing_of(const RunConfig& config, const RunData& data) {
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
   const auto& own = config.own.as<AnalyzerOptions>();
   check_rows(data, *make_unit(config.visible));
-  ColumnUnits units = units_of(data.train);
+  const Dataset learnt = with_noise(data.train, data.binarization, noise_key(config));
+  ColumnUnits units = units_of(learnt);
   require(units.varying.size(0) > 0, "{}: no column ever changes, so there is nothing to model", data.train.name);
   FactorAnalyzers mixture(units.varying.size(0), own.components, own.factors, own.noise);
   initialize(mixture, Key(config.seed).fold_in(run_streams::initial),
-             units.standardized(data.train.first(rows_of_start).to_float()), smoothing_of(config, data));
+             units.standardized(learnt.first(rows_of_start).to_float()), smoothing_of(config, data));
   ModelInfo info = initial_info(config, data);
   info.notes["optimizer"] = "online EM";
   return std::make_unique<AnalyzerModel>(std::move(info), std::move(mixture), std::move(units));
@@ -282,6 +285,7 @@ Family factor_analyzers_family() {
             const auto& own = config.own.as<AnalyzerOptions>();
             return format("{} – {} components of {} factors; em", config.visible, own.components, own.factors);
           },
+      .dequantizes = true,
       .real_values = true,
       .binarizes = false,
       .keeps_best = true};

@@ -90,6 +90,7 @@ struct Family {
   bool word_counts = false;     // takes rows of word counts
   bool missing_values = false;  // learns around values that are missing
   bool standardizes = false;    // takes @scale standardize
+  bool dequantizes = false;     // takes @dequantize
   bool real_values = false;     // visible units are gaussian by default
   bool binarizes = true;        // gray values become bits by default
   bool keeps_best = false;      // by validation data, by default

@@ -117,6 +117,7 @@ Family rbm_family() {
   family.keeps_likeliest = true;
   family.missing_values = true;
   family.standardizes = true;
+  family.dequantizes = true;
   return family;
 }
 

@@ -6,9 +6,11 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/named_table.h"
+#include "harmonium/data/binarize.h"
 #include "harmonium/data/standardize.h"
 #include "harmonium/families/counts_rates.h"
 #include "harmonium/families/machine_model.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objective.h"
 #include "harmonium/models/builders.h"
@@ -54,7 +56,7 @@ Training make_machine_training(const RunConfig& config, const RunData& data, Bol
 // What the data are standardized by, where that is asked for.
 std::optional<Standardization> standardization(const RunConfig& config, const RunData& data) {
   if (config.scale != "standardize") return std::nullopt;
-  return standardization_of(data.train);
+  return standardization_of(with_noise(data.train, data.binarization, noise_key(config)));
 }
 
 // The data as training sees them.
@@ -309,7 +311,8 @@ TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& co
           data.train.columns(), config.visible, visible.width());
   // Averages of the gray values are the expected averages of their binary draws.
   constexpr std::int64_t enough_rows = 20'000;
-  const at::Tensor sample = complete_rows(data.train.first(enough_rows)).to_float();
+  const Dataset learnt = with_noise(data.train, data.binarization, noise_key(config));
+  const at::Tensor sample = complete_rows(learnt.first(enough_rows)).to_float();
   check_values(data.train, visible);
   if (data.valid.rows() > 0) {
     require(data.valid.columns() == data.train.columns(),
@@ -318,7 +321,7 @@ TrainedMachine initialized_machine(BoltzmannMachine machine, const RunConfig& co
     check_values(data.valid, visible);
   }
   model.data_moments.push_back(visible.moments(sample, {}));
-  if (visible.parameter_names().size() == 1) model.data_moments[0][0] = data.train.column_means().to(at::kFloat);
+  if (visible.parameter_names().size() == 1) model.data_moments[0][0] = learnt.column_means().to(at::kFloat);
   if (classes > 0) model.data_moments.push_back({at::one_hot(data.train.labels, classes).to(at::kFloat).mean(0)});
   const Key key = Key(config.seed).fold_in(run_streams::initial);
   initialize(model.machine, key, config.initial_weights, model.data_moments);

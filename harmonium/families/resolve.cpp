@@ -8,6 +8,7 @@
 #include "harmonium/core/named_table.h"
 #include "harmonium/data/catalog/catalog.h"
 #include "harmonium/families/memory_estimate.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/snapshot_updates.h"
 #include "harmonium/gradients/objective.h"
@@ -145,16 +146,6 @@ void resolve_visible(RunConfig& config, const Family& family, const Dataset& tra
   }
 }
 
-// Models of standardized data are written in the units of the data, which Gaussian units allow.
-void check_standardization(const RunConfig& config, const Family& family) {
-  if (config.scale != "standardize") return;
-  require(family.standardizes, "@scale standardize does not apply to @model {}; it applies to {}", config.model,
-          names_of(families(), [](const Family& each) { return each.standardizes; }));
-  const auto visible = make_unit(config.visible);
-  require(visible->support() == Unit::Support::reals && visible->activation() == Activation::linear,
-          "@scale standardize is for @visible gaussian, not {}", config.visible);
-}
-
 // What "auto" meant for the file that is learnt from: others are read in the same way.
 void settle_reading(RunConfig& config, const Dataset& train) {
   if (is_named(config.data)) return;
@@ -274,6 +265,7 @@ void resolve(RunConfig& config, RunData& data) {
   if (make_unit(config.visible)->support() == Unit::Support::bits) require_known_meaning(data.train);
   if (!family.binarizes && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
+  check_dequantization(config, family, data);
   check_missing(config, family, data);
   family.resolve(config, data);
   check_numbers(config);

@@ -5,12 +5,14 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/data/binarize.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/data/standardize.h"
 #include "harmonium/families/autoregressive_family.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/shown_range.h"
 #include "harmonium/models/autoregressive/causality.h"
@@ -151,12 +153,13 @@ void resolve(RunConfig& config, RunData&) {
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
   check_rows(data, *make_unit(config.visible));
   const auto& own = config.own.as<RnadeOptions>();
-  const at::Tensor rows = data.train.first(20'000).to_float();
+  const Dataset learnt = with_noise(data.train, data.binarization, noise_key(config));
+  const at::Tensor rows = learnt.first(20'000).to_float();
   if (own.columns == "check") {
     const std::string complaint = complaint_about_columns(rows);
     require(complaint.empty(),
             "{}: {}, so the density has no upper limit there and the likelihood means little. Leave such columns out, "
-            "or add noise to them; @columns any takes them as they are",
+            "or add noise to them (@dequantize, for whole numbers); @columns any takes them as they are",
             data.train.name, complaint);
   }
   RnadeStructure structure{.inputs = data.train.columns(),
@@ -168,7 +171,7 @@ std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const 
                            .means = {},
                            .deviations = {}};
   if (config.scale == "standardize") {
-    const Standardization by = standardization_of(data.train);
+    const Standardization by = standardization_of(learnt);
     const auto numbers = [](const at::Tensor& values) {
       return std::vector<double>(values.data_ptr<double>(), values.data_ptr<double>() + values.numel());
     };
@@ -256,6 +259,7 @@ Family rnade_family() {
                               own.kernel, own.orders, own.orders == 1 ? "" : "s");
               },
           .standardizes = true,
+          .dequantizes = true,
           .real_values = true,
           .keeps_best = true};
 }

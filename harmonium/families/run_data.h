@@ -15,7 +15,16 @@ struct RunData {
 
 // Streams of a run's seed, by purpose: the same numbers for every family.
 namespace run_streams {
-enum : std::uint64_t { initial = 1, batches = 2, updates = 3, monitor = 4, pretraining = 5, posterior = 6, chains = 7 };
+enum : std::uint64_t {
+  initial = 1,
+  batches = 2,
+  updates = 3,
+  monitor = 4,
+  pretraining = 5,
+  posterior = 6,
+  chains = 7,
+  noise = 8
+};
 }
 
 }  // namespace harmonium

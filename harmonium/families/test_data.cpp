@@ -10,16 +10,22 @@ namespace harmonium {
 
 namespace {
 
+bool is_drawn(Binarization binarization) {
+  return binarization == Binarization::stochastic || binarization == Binarization::dequantized;
+}
+
 std::string protocol_text(Binarization binarization, std::uint64_t seed, int draws) {
-  if (binarization != Binarization::stochastic) return to_string(binarization);
-  if (draws == 1) return format("stochastic (seed {})", seed);
-  return format("stochastic (seeds {}–{})", seed, seed + static_cast<std::uint64_t>(draws) - 1);
+  if (!is_drawn(binarization)) return to_string(binarization);
+  const std::string seeds =
+      draws == 1 ? format("seed {}", seed) : format("seeds {}–{}", seed, seed + static_cast<std::uint64_t>(draws) - 1);
+  if (binarization == Binarization::stochastic) return format("stochastic ({})", seeds);
+  return format("dequantized (uniform noise of one stored step, {})", seeds);
 }
 
 }  // namespace
 
 Dataset TestData::draw(int number) const {
-  return number == 0 ? rows : binarize(gray, Binarization::stochastic, seed + static_cast<std::uint64_t>(number));
+  return number == 0 ? rows : binarize(gray, protocol, seed + static_cast<std::uint64_t>(number));
 }
 
 Dataset as_shown_to(const Unit& visible, Dataset data, const Reading& reading) {
@@ -51,6 +57,10 @@ TestData make_test_data(const std::string& spec, Dataset data, const TestDataOpt
     binarization = parse_binarization(options.binarize);
   else if (binary_units && !data.is_binary())
     binarization = Binarization::stochastic;
+  if (binarization == Binarization::dequantized)
+    require(visible.support() == Unit::Support::reals,
+            "@dequantize {}: noise between whole numbers is for models of real values, not for {} units", spec,
+            visible.spec());
   if (data.missing > 0)
     require(data.is_binary() && binarization == Binarization::none,
             "{}: {} values are missing, and the others are gray: missing values are summed out of binary data only. "
@@ -58,9 +68,9 @@ TestData make_test_data(const std::string& spec, Dataset data, const TestDataOpt
             spec, data.missing);
   else if (binary_units && binarization == Binarization::none)
     require_binary(data);
-  require(options.draws == 1 || binarization == Binarization::stochastic,
-          "@draws {}: only stochastic binarization draws anything, and {} is judged with binarization {}; leave @draws "
-          "out, or add @binarize stochastic",
+  require(options.draws == 1 || is_drawn(binarization),
+          "@draws {}: only stochastic binarization and @dequantize draw anything, and {} is judged with binarization "
+          "{}; leave @draws out, or add @binarize stochastic",
           options.draws, spec, to_string(binarization));
   TestData test{.spec = spec,
                 .rows = binarize(data, binarization, options.seed),
@@ -69,6 +79,7 @@ TestData make_test_data(const std::string& spec, Dataset data, const TestDataOpt
                 .draws = options.draws,
                 .seed = options.seed};
   test.gray = std::move(data);
+  test.protocol = binarization;
   return test;
 }
 

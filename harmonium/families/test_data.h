@@ -18,10 +18,10 @@ struct JudgingData {
 };
 
 struct TestDataOptions {
-  std::string binarize = "auto";
+  std::string binarize = "auto";  // see protocol_for() (families/real_values.h)
   Reading reading = {};
   bool missing_values = false;  // the model can sum them out
-  int draws = 1;                // of a stochastic binarization, with seeds seed, seed + 1, …
+  int draws = 1;                // of bits or noise, with seeds seed, seed + 1, …
   std::uint64_t seed = 0;       // of the first draw
 };
 
@@ -32,6 +32,7 @@ struct TestData {
   std::string binarization;  // in words
   int draws = 1;
   Dataset gray = {};  // before binarization: what draws are made of, and known rows are found by
+  Binarization protocol = Binarization::none;
   std::optional<RowsSeen> seen = std::nullopt;  // of them, those that the model has learnt from, where somebody looked
   std::uint64_t seed = 0;
 

@@ -51,7 +51,7 @@ std::set<std::string> common_to(const std::vector<JudgedUnder>& all) {
 std::string most_common(const std::vector<JudgedUnder>& all) {
   std::string best;
   std::ptrdiff_t most = 0;
-  for (const char* word : {"stochastic", "threshold", "none"}) {
+  for (const char* word : {"stochastic", "threshold", "dequantized", "none"}) {
     const auto count =
         std::ranges::count_if(all, [&](const JudgedUnder& judged) { return judged.protocols.contains(word); });
     if (count > most) {

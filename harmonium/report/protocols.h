@@ -1,6 +1,7 @@
 // Which numbers of several runs may be laid over each other: those found under the same protocol of binarization.
 //
-// The log-likelihood of thresholded images and that of sampled ones are different quantities. The seeds of a draw are
+// The log-likelihood of thresholded images and that of sampled ones are different quantities, and so are densities with
+// noise between the stored values and without. The seeds of a draw are
 // no part of the protocol: they move a mean by the spread between draws, not by nats.
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "harmonium/data/catalog/folders.h"
 #include "harmonium/families/decoder_judging.h"
 #include "harmonium/families/machine_density.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/likelihood/judgement.h"
 #include "harmonium/likelihood/usual_chains.h"
 #include "harmonium/runs/config_file.h"
@@ -165,6 +166,7 @@ TestData open_judging_data(const fs::path& path, const JudgingData& data, const 
     read_toml(RunFolder(*run).config(), config);
     how.reading = reading_like(config, how.reading);
   }
+  how.binarize = protocol_for(how.binarize, model.info());
   how.missing_values = model.machine() != nullptr && sums_out_missing(model.machine()->machine);
   TestData test = open_test_data(data, how, model.visible());
   test.seen = rows_trained_on(path.string(), test.gray);

@@ -16,6 +16,7 @@ BatchStream::BatchStream(Dataset data, const BatchOptions& options, const Key& k
     require(data_.labels.defined(), "{}: this model needs labels, and the data have none", data_.name);
   bytes_become_ = what_bytes_become(device);
   data_.values = data_.values.to(device);
+  step_ = data_.step().to(device);
   if (data_.labels.defined()) data_.labels = data_.labels.to(device);
 }
 
@@ -67,14 +68,15 @@ std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
   const at::Tensor chosen = rows_of(update);
   const Key key = key_of(update);
   const at::Tensor values = from_bytes() ? sample_bernoulli(key, data_.values, chosen.contiguous(), data_.scale)
-                                         : binarize(shrunk(data_.gather(chosen)), options_.binarization, key);
+                                         : binarize(shrunk(data_.gather(chosen)), options_.binarization, key, step_);
   if (options_.classes == 0) return {values};
   return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
 }
 
 at::Tensor BatchStream::expected_values(std::int64_t begin, std::int64_t end) const {
   const at::Tensor values = shrunk(data_.slice(begin, end).to_float());
-  return options_.binarization == Binarization::stochastic ? values : binarize(values, options_.binarization, key_);
+  return options_.binarization == Binarization::stochastic ? values
+                                                           : binarize(values, options_.binarization, key_, step_);
 }
 
 at::Tensor BatchStream::shrunk(at::Tensor values) const {

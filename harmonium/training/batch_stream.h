@@ -1,7 +1,7 @@
 // Batches by number: update u of a seed is always the same rows with the same random bits, whatever came before.
 //
 // Rows are visited in a fresh random order every epoch; a batch may straddle two epochs. Nothing needs saving for a
-// resume. Gray values are binarized anew at every update (stochastic) unless told otherwise.
+// resume. Gray values are binarized, or dequantized, anew at every update unless told otherwise.
 #pragma once
 
 #include <optional>
@@ -60,6 +60,7 @@ class BatchStream {
   Dataset data_;
   BatchOptions options_;
   Key key_;
+  at::Tensor step_;                    // of the data, on the device
   std::optional<Bytes> bytes_become_;  // where batches are made of bytes
   // The orders of the current epoch and the next, enough for a batch on the border.
   std::vector<std::pair<std::int64_t, at::Tensor>> orders_;

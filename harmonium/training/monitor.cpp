@@ -14,7 +14,7 @@ std::vector<at::Tensor> sample_rows(const Dataset& data, Binarization binarizati
   if (data.rows() == 0) return {};
   if (data.missing > 0) return sample_rows(complete_rows(data), binarization, classes, rows, key);
   const at::Tensor chosen = permutation(key.fold_in(0), data.rows()).narrow(0, 0, std::min(rows, data.rows()));
-  std::vector<at::Tensor> result = {binarize(data.gather(chosen), binarization, key.fold_in(1))};
+  std::vector<at::Tensor> result = {binarize(data.gather(chosen), binarization, key.fold_in(1), data.step())};
   if (classes > 0) result.push_back(at::one_hot(data.labels.index_select(0, chosen), classes).to(at::kFloat));
   return result;
 }

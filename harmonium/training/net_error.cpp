@@ -9,6 +9,8 @@
 namespace harmonium {
 
 at::Tensor shown_values(const Dataset& piece, Binarization binarization) {
+  // The middle of the noise.
+  if (binarization == Binarization::dequantized) return piece.to_float().add_(0.5 * piece.scale);
   return binarize(piece.to_float(), binarization == Binarization::threshold ? binarization : Binarization::none,
                   Key(0));
 }

@@ -15,7 +15,7 @@ namespace {
 // Rows chosen at random, since many sets are in order of class.
 at::Tensor watched_rows(const Dataset& data, Binarization binarization, std::int64_t most, const Key& key) {
   const at::Tensor chosen = permutation(key.fold_in(0), data.rows()).narrow(0, 0, std::min(most, data.rows()));
-  return binarize(data.gather(chosen), binarization, key.fold_in(1));
+  return binarize(data.gather(chosen), binarization, key.fold_in(1), data.step());
 }
 
 }  // namespace

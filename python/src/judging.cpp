@@ -9,6 +9,7 @@
 #include "harmonium/data/binarize.h"
 #include "harmonium/families/belief_net_model.h"
 #include "harmonium/families/machine_model.h"
+#include "harmonium/families/real_values.h"
 #include "harmonium/likelihood/belief_net_bound.h"
 #include "harmonium/samplers/belief_net_samples.h"
 #include "watch.h"
@@ -83,7 +84,8 @@ Judgement judge(const PyModel& model, const Dataset& data, const std::string& bi
   check(options);
   const std::unique_ptr<Model> whole = as_model(model);
   if (whole->density() == nullptr) cannot(*whole, "the model", "has no likelihood");
-  const TestData test = make_test_data(data.name, data, {.binarize = binarize, .seed = options.seed}, whole->visible());
+  const TestData test = make_test_data(
+      data.name, data, {.binarize = protocol_for(binarize, whole->info()), .seed = options.seed}, whole->visible());
   PythonWatcher watcher(hooks);
   const ThreadScope threads(hooks.threads, whole->density()->products(options, true));
   const Evaluation found = whole->density()->judge({&test}, options, watcher, nullptr).front();
