@@ -40,6 +40,7 @@ Lines growth(const Options& options);
 Lines nets(const Options& options);
 Lines directed(const Options& options);
 Lines updates_under_load(const Options& options);
+Lines real_values(const Options& options);
 Lines pcd_updates(const Options& options);  // the first line of updates() alone
 
 }  // namespace harmonium::bench

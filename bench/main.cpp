@@ -60,7 +60,7 @@ struct Section {
 };
 constexpr Section sections[] = {{"sweep", gibbs_sweep},       {"annealing", annealing}, {"updates", updates},
                                 {"growth", growth},           {"nets", nets},           {"directed", directed},
-                                {"load", updates_under_load}, {"pcd", pcd_updates}};
+                                {"load", updates_under_load}, {"pcd", pcd_updates},     {"real", real_values}};
 
 int run(int count, char** arguments) {
   Options options;
@@ -83,7 +83,8 @@ int run(int count, char** arguments) {
     else
       throw std::runtime_error(
           "unknown: " + std::string(argument) +
-          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, directed, load, pcd");
+          "; there are --smoke, --threads N, --turns N, sweep, annealing, updates, growth, nets, directed, load, pcd, "
+          "real");
   }
   at::set_num_threads(thread_count(options));
   use_fast_arithmetic();

@@ -189,15 +189,9 @@ Unit::Parameters BoltzmannMachine::layer_parameters(std::size_t layer) const {
   return result;
 }
 
-// Not const, although it compiles as such: tensors hand out their storage.
-void BoltzmannMachine::constrain_() {  // NOLINT(readability-make-member-function-const)
-  for (std::size_t layer = 0; layer < layers().size(); ++layer) {
-    Unit::Parameters values = layer_parameters(layer);  // tensors share storage with parameters_
-    unit(layer).constrain_(values);
-  }
-  for (const EdgeInfo& edge : topology().edges)
-    if (edge.inner()) at::Tensor(parameters_[edge.weights]).mul_(edge.pairs);
-  keep_definite_(*this);
+void BoltzmannMachine::constrain_() {
+  KnownStrength nothing;
+  harmonium::constrain_(*this, nothing);
 }
 
 at::Tensor BoltzmannMachine::field(std::size_t layer, const CodedState& state) const {

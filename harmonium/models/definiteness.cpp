@@ -91,6 +91,26 @@ double strength_of(const BoltzmannMachine& machine, const std::vector<const Edge
   return at::linalg_eigvalsh(all, "L").max().item<double>();
 }
 
+// Where the weights are, in their own precision: with W they give the N of an edge.
+struct Units {
+  at::Tensor W, lower, upper;
+};
+
+Units units_of_weights(const BoltzmannMachine& machine, const EdgeInfo& edge) {
+  const at::Tensor& W = machine.parameters()[edge.weights];
+  return {W, growth_of(machine, edge.lower).to(W.scalar_type()).sqrt().unsqueeze(1),
+          growth_of(machine, edge.upper).to(W.scalar_type()).sqrt()};
+}
+
+// False where nothing is known, or a number is not finite.
+bool is_still_below(const KnownStrength& known, const BoltzmannMachine& machine, const EdgeInfo& edge) {
+  const auto [W, lower, upper] = units_of_weights(machine, edge);
+  if (!known.weights.defined() || known.weights.sizes() != W.sizes()) return false;
+  constexpr double rounding = 1e-4;
+  const at::Tensor change = at::addcmul(known.weights, W * lower, upper, -1);
+  return known.strength + change.norm().item<double>() < strongest_coupling - rounding;
+}
+
 }  // namespace
 
 double coupling_strength(const BoltzmannMachine& machine) {
@@ -115,12 +135,24 @@ void require_finite_z(const BoltzmannMachine& machine) {
                 : "Z is infinite, so the model has neither probabilities nor samples");
 }
 
-bool keep_definite_(BoltzmannMachine& machine) {
+bool keep_definite_(BoltzmannMachine& machine, KnownStrength* known) {
   const auto edges = growing_edges(machine);
   if (edges.empty()) return false;
+  if (edges.size() != 1) known = nullptr;
+  if (known != nullptr && is_still_below(*known, machine, *edges[0])) return false;
+  const auto remember = [&](double strength) {
+    if (known == nullptr) return;
+    const auto [W, lower, upper] = units_of_weights(machine, *edges[0]);
+    *known = {.weights = W * lower * upper, .strength = strength};
+  };
   const double bound = bound_on_strength(machine, edges);
-  if (!(bound > strongest_coupling) || !std::isfinite(bound)) return false;
+  if (!std::isfinite(bound)) return false;
+  if (bound <= strongest_coupling) {
+    remember(bound);
+    return false;
+  }
   const double strength = strength_of(machine, edges);
+  remember(strength);
   if (!(strength > strongest_coupling)) return false;  // NaN is for others to find
   for (const EdgeInfo* edge : edges) {
     at::Tensor weights = machine.parameters()[edge->weights];
@@ -133,6 +165,16 @@ bool keep_definite_(BoltzmannMachine& machine) {
     weights.copy_(clipped / deviations(machine, edge->lower).unsqueeze(1) / deviations(machine, edge->upper));
   }
   return true;
+}
+
+void constrain_(BoltzmannMachine& machine, KnownStrength& known) {
+  for (std::size_t layer = 0; layer < machine.layers().size(); ++layer) {
+    Unit::Parameters values = machine.layer_parameters(layer);  // tensors share storage with the machine's
+    machine.unit(layer).constrain_(values);
+  }
+  for (const EdgeInfo& edge : machine.topology().edges)
+    if (edge.inner()) at::Tensor(machine.parameters()[edge.weights]).mul_(edge.pairs);
+  keep_definite_(machine, &known);
 }
 
 }  // namespace harmonium

@@ -25,6 +25,16 @@ inline constexpr double strongest_coupling = 1 - 1e-3;
 // Brings weights that are too large back: between two layers singular values of N above the limit are set to it (the
 // nearest machine in that scale), between more all weights among them are scaled. Says whether anything was changed.
 // Cheap where norms show that all is well. constrain_() calls it after every step.
-bool keep_definite_(BoltzmannMachine& machine);
+//
+// With `known`, what was found out about earlier weights is remembered: ‖N‖ ≤ ‖N_then‖ + ‖N − N_then‖_F shows in two
+// passes over the weights that all is still well, where the eigenvalues of a large N cost more than an update. What is
+// done to the machine does not depend on what was remembered.
+struct KnownStrength {
+  at::Tensor weights;   // N_then between the one pair of layers; undefined: nothing is known
+  double strength = 0;  // at least that of them
+};
+bool keep_definite_(BoltzmannMachine& machine, KnownStrength* known = nullptr);
+// constrain_() of a machine that is constrained after every update.
+void constrain_(BoltzmannMachine& machine, KnownStrength& known);
 
 }  // namespace harmonium

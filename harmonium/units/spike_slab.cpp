@@ -38,15 +38,19 @@ at::Tensor SpikeSlab::of_first_columns(const at::Tensor& columns) const {
 }
 
 at::Tensor SpikeSlab::spike_odds(const at::Tensor& field, const Parameters& parameters) const {
-  const at::Tensor precision = parameters[1].to(at::kDouble), spike = parameters[2].to(at::kDouble);
-  const at::Tensor slabs = 0.5 * (log_of_two_pi - precision.log()) + 0.5 * field.to(at::kDouble).square() / precision;
-  if (slabs_ == 1) return slabs + spike;
-  return slabs.view({-1, spikes_, slabs_}).sum(2) + of_first_columns(spike);
+  // What does not depend on the field is summed before the rows are touched: of two passes one multiplies by the field.
+  const at::ScalarType type = field.scalar_type();
+  const at::Tensor precision = parameters[1].to(at::kDouble);
+  const at::Tensor spike = in_first_columns(of_first_columns(parameters[2].to(at::kDouble).unsqueeze(0)));
+  const at::Tensor at_zero = (spike + 0.5 * (log_of_two_pi - precision.log())).to(type);
+  const at::Tensor odds = at::addcmul(at_zero, field, field * (0.5 / precision).to(type));
+  return slabs_ == 1 ? odds : odds.view({-1, spikes_, slabs_}).sum(2);
 }
 
+// In the precision of the field: float32 in training, where chains are uncertain by far more.
 SpikeSlab::Slabs SpikeSlab::slabs_of(const at::Tensor& field, const Parameters& parameters) const {
-  const at::Tensor variance = parameters[1].to(at::kDouble).reciprocal();
-  return {at::sigmoid(spike_odds(field, parameters)), field.to(at::kDouble) * variance, variance};
+  const at::Tensor variance = parameters[1].to(field.scalar_type()).reciprocal();
+  return {spike_odds(field, parameters).sigmoid_(), field * variance, variance};
 }
 
 Unit::Parameters SpikeSlab::neutral_parameters(at::ScalarType type) const {
@@ -62,10 +66,10 @@ at::Tensor SpikeSlab::mean(const at::Tensor& field, const Parameters& parameters
 
 at::Tensor SpikeSlab::sample(const Key& key, const at::Tensor& field, const Parameters& parameters) const {
   const Slabs slabs = slabs_of(field, parameters);
-  const at::Tensor on = uniform(key.fold_in(0), slabs.on.sizes(), slabs.on.options()).lt(slabs.on);
-  const at::Tensor value =
-      slabs.middle + normal(key.fold_in(1), field.sizes(), slabs.on.options()) * slabs.variance.sqrt();
-  return (value * in_all_columns(on)).to(field.scalar_type());
+  const at::Tensor on = uniform(key.fold_in(0), slabs.on.sizes(), field.options()).lt_(slabs.on);
+  at::Tensor value = normal(key.fold_in(1), field.sizes(), field.options());
+  value.mul_(slabs.variance.sqrt()).add_(slabs.middle);
+  return value.mul_(in_all_columns(on));
 }
 
 at::Tensor SpikeSlab::mode(const at::Tensor& field, const Parameters& parameters) const {
@@ -73,7 +77,7 @@ at::Tensor SpikeSlab::mode(const at::Tensor& field, const Parameters& parameters
 }
 
 at::Tensor SpikeSlab::log_partition(const at::Tensor& field, const Parameters& parameters) const {
-  return at::softplus(spike_odds(field, parameters)).sum(1);
+  return at::softplus(spike_odds(field.to(at::kDouble), parameters)).sum(1);
 }
 
 at::Tensor SpikeSlab::log_potential(const at::Tensor& state, const Parameters& parameters) const {
@@ -90,11 +94,9 @@ std::vector<at::Tensor> SpikeSlab::statistics(const at::Tensor& state) const {
 
 std::vector<at::Tensor> SpikeSlab::expected_statistics(const at::Tensor& field, const Parameters& parameters) const {
   const Slabs slabs = slabs_of(field, parameters);
-  const at::Tensor on = in_all_columns(slabs.on);
-  std::vector<at::Tensor> all = {on * slabs.middle, -0.5 * on * (slabs.middle.square() + slabs.variance),
-                                 in_first_columns(slabs.on)};
-  for (at::Tensor& one : all) one = one.to(field.scalar_type());
-  return all;
+  const at::Tensor on = in_all_columns(slabs.on), mean = on * slabs.middle;
+  // E x² = p (m² + s) = (p m) m + p s.
+  return {mean, at::addcmul(on * slabs.variance, mean, slabs.middle).mul_(-0.5), in_first_columns(slabs.on)};
 }
 
 at::Tensor SpikeSlab::expected_square(const at::Tensor& field, const Parameters& parameters) const {
@@ -106,7 +108,7 @@ at::Tensor SpikeSlab::conditional_covariance(const at::Tensor& field, const Para
                                              const at::Tensor& weights) const {
   // With τ the statistics of a group whose spike is on, of mean μ and independent between columns:
   // Cov = p Cov(τ) + p(1 − p) μμᵀ. Of N(m, s): Var x = s, Cov(x, −½x²) = −ms, Var(−½x²) = m²s + ½s².
-  const auto [p, m, s] = slabs_of(field, parameters);
+  const auto [p, m, s] = slabs_of(field.to(at::kDouble), parameters);
   const at::Tensor on = in_all_columns(p), none = at::zeros_like(m), shared = (p * (1 - p)).unsqueeze(2).unsqueeze(3);
   const at::Tensor cross = -m * s;
   const std::array<std::array<at::Tensor, 3>, 3> within = {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "harmonium/kernels/random.h"
 #include "tests/support/machines.h"
 
 namespace harmonium {
@@ -122,6 +123,27 @@ TEST(Definiteness, OfThreeLayersIsThatOfAllTogether) {
   BoltzmannMachine machine = randomized(make_chain({"gaussian:2", "gaussian:3", "gaussian:2"}, at::kDouble), 3, 2.0);
   EXPECT_NEAR(coupling_strength(machine), strongest_coupling, 1e-9);
   EXPECT_NO_THROW(require_finite_z(machine));
+}
+
+// What was found out about earlier weights saves work and changes nothing: far below the limit, on the way to it and at
+// it.
+TEST(Definiteness, RememberedStrengthChangesNothing) {
+  BoltzmannMachine machine = randomized(make_rbm("gaussian:7", "spike_slab:5"), 3, 0.05);
+  BoltzmannMachine other = machine.with_parameters(machine.parameters().clone());
+  KnownStrength known;
+  int clipped = 0;
+  for (std::uint64_t step = 0; step < 300; ++step) {
+    Moments noise = machine.parameters().zeros_like();
+    noise["visible_hidden.weights"].copy_(0.05 * normal(Key(2).fold_in(step), {7, 5}));
+    noise["visible.precision"].copy_(0.01 * normal(Key(3).fold_in(step), {7}));
+    for (BoltzmannMachine* each : {&machine, &other}) each->parameters().add_(noise);
+    clipped += coupling_strength(machine) > strongest_coupling;
+    constrain_(machine, known);
+    other.constrain_();
+    ASSERT_TRUE(support::identical(machine.parameters(), other.parameters())) << "update " << step;
+  }
+  EXPECT_GT(clipped, 5);
+  EXPECT_LT(clipped, 250);
 }
 
 }  // namespace

@@ -113,14 +113,26 @@ at::Tensor CovarianceModel::log_f(const at::Tensor& v, const Moments& theta, dou
   return total;
 }
 
+// What HMC asks for at every step, so as few passes as there can be: q ⊙ u without pooling takes three.
 at::Tensor CovarianceModel::score(const at::Tensor& v, const Moments& theta, double beta) const {
-  const at::Tensor &C = theta["filters.weights"], u = v.matmul(C);
-  const at::Tensor q = covariance_means(pooled_squares(u, theta), theta, beta);
-  at::Tensor gradient = structure_.contained ? theta["visible.bias"] - v : (beta - 1) * v;
-  gradient.addmm_(filter_weights(q, theta) * u, C.t(), /*beta=*/1, /*alpha=*/-beta);
+  const at::Tensor& C = theta["filters.weights"];
+  at::Tensor u = v.matmul(C);
+  if (structure_.pooled > 0)
+    u.mul_(filter_weights(covariance_means(pooled_squares(u, theta), theta, beta), theta));
+  else if (structure_.units == CovarianceUnits::switches)
+    u.mul_(at::addcmul(theta["covariance.bias"], u, u, -0.5 * beta).sigmoid_());
+  else
+    u.div_(at::addcmul(at::ones({}, u.options()), u, u, 0.5 * beta)).mul_(theta["covariance.gamma"]);
+  at::Tensor gradient;
+  if (structure_.contained)
+    gradient = at::addmm(theta["visible.bias"] - v, u, C.t(), /*beta=*/1, /*alpha=*/-beta);
+  else if (beta == 1)
+    gradient = u.matmul(C.t()).neg_();
+  else
+    gradient = at::addmm(v, u, C.t(), /*beta=*/beta - 1, /*alpha=*/-beta);
   if (structure_.hidden > 0) {
     const at::Tensor& W = theta["visible_hidden.weights"];
-    gradient.addmm_(at::sigmoid(at::addmm(theta["hidden.bias"], v, W, 1, beta)), W.t(), 1, beta);
+    gradient.addmm_(at::addmm(theta["hidden.bias"], v, W, 1, beta).sigmoid_(), W.t(), 1, beta);
   }
   return gradient;
 }

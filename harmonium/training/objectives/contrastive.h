@@ -15,6 +15,7 @@
 #include "harmonium/gradients/negative_phase.h"
 #include "harmonium/inference/sampled_posterior.h"
 #include "harmonium/models/boltzmann_machine.h"
+#include "harmonium/models/definiteness.h"
 #include "harmonium/training/completions.h"
 #include "harmonium/training/objectives/contrastive_on_device.h"
 #include "harmonium/training/sparsity.h"
@@ -45,7 +46,7 @@ class Contrastive final : public Objective {
   void learn_from(const BatchStream& batches) override;
   [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
   [[nodiscard]] FusedUpdate* fused() const override { return device_.get(); }
-  void after_step() override { machine_.constrain_(); }
+  void after_step() override { constrain_(machine_, strength_); }
   [[nodiscard]] std::string advice() const override { return format("{}, or use more particles", Objective::advice()); }
 
   [[nodiscard]] NamedTensors state() const override;
@@ -61,6 +62,7 @@ class Contrastive final : public Objective {
   Sparsity sparsity_;
   bool sparse_;
   std::unique_ptr<ContrastiveOnDevice> device_;  // null where the general way is taken
+  KnownStrength strength_;                       // no state: what is done does not depend on it
   DataInference inference_;
   std::optional<SampledPosterior> posterior_;  // from the first batch stream on, where hidden layers are sampled
   Moments all_data_;                           // empty where batches decide
