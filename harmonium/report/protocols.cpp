@@ -75,7 +75,7 @@ std::string refusal(const std::string& data, const std::vector<JudgedUnder>& all
                        list_snapshots(judged.run->folder).empty() ? "" : " --snapshots", data, rows, wanted);
   }
   return text +
-         "The log-likelihood of thresholded and that of sampled images are different quantities: a difference between "
+         "Log-likelihoods of thresholded, of sampled and of noisy images are different quantities: a difference between "
          "them, even of tens of nats, means nothing. Evaluate both under one binarization, then compare again:" +
          commands;
 }
