@@ -189,14 +189,16 @@ class MachineTrainee final : public Trainee {
     std::string words = format("best validation log-likelihood {:.2f} at update {} of {}; kept that model",
                                -best.error(), best.update(), updates_);
     // Noise of the estimate moves the number by a few tenths, and then nothing is lost.
-    if (constexpr double much = 0.5; last_ && gap_ && *last_<-best.error() - much&& * gap_> - best.error() - *last_)
+    constexpr double much = 0.5;
+    const double fallen = last_ ? -best.error() - *last_ : 0;
+    if (gap_ && fallen > much && *gap_ > fallen)
       words +=
           format(". The last one overfits: {:.2f} on validation rows, {:.2f} on training rows", *last_, *last_ + *gap_);
     return words;
   }
 
   static constexpr const char* lost_log_z =
-      "the chains that follow log Z during training were left behind (validation_effective_samples below 10). "
+      "the chains that follow log Z during training were left behind (validation_effective_samples below 25). "
       "@track ais, or an evaluation afterwards, estimates log Z anew; smaller rates are easier to follow";
 
   TrainedMachine start_;
