@@ -24,6 +24,7 @@ struct EvaluateOptions {
   std::string model;
   JudgingData data;
   JudgeOptions judge;
+  CLI::Option* chains = nullptr;  // given or not: how many are usual is the model's business
   std::string rows_out;
   bool snapshots = false;
 };
@@ -152,6 +153,8 @@ void write_rows(const EvaluateOptions& options, const Evaluation& evaluation) {
 
 int evaluate(EvaluateOptions options) {
   check_rows_out(options);
+  require(options.chains->count() == 0 || options.judge.estimation.chains >= 1,
+          "--chains {}: give the number of chains, 1 or more", options.judge.estimation.chains);
   options.judge.data.seed = options.judge.estimation.seed;
   watch_interrupts();
   if (options.snapshots) return evaluate_snapshots(options);
@@ -222,7 +225,7 @@ void add_evaluate(CLI::App& app) {
   command->add_flag("--snapshots", options->snapshots,
                     "judge every snapshot of the run and its final model; answers there already are kept");
   EstimationOptions& how = options->judge.estimation;
-  how.chains = 0;  // the model knows how many are usual
+  how.chains = 0;  // where none are given
   command
       ->add_option(
           "--method", how.method,
@@ -232,8 +235,8 @@ void add_evaluate(CLI::App& app) {
           "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes; importance "
           "sampling for models with latent variables")
       ->capture_default_str();
-  command->add_option("--chains", how.chains, "ais: independent chains (0: 100; vae, ladder, draw: 8 for each row)")
-      ->capture_default_str();
+  options->chains = command->add_option("--chains", how.chains,
+                                        "ais: independent chains (usually 100; vae, ladder, draw: 8 for each row)");
   command
       ->add_option("--betas", how.betas,
                    "steps from the base model to this one (0: 10 000; auto starts with 1 000; vae, ladder, draw: 300)")

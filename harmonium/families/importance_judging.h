@@ -1,5 +1,5 @@
 // Judging models with latent variables by importance sampling, with both sides on rows of the model's own as the
-// verdict (likelihood/importance_bound.h): what vae and sbn share.
+// verdict (likelihood/importance_bound.h): what vae, ladder and sbn share.
 #pragma once
 
 #include "harmonium/families/likelihood_trainee.h"

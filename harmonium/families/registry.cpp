@@ -1,7 +1,4 @@
 #include "harmonium/families/registry.h"
-namespace harmonium {
-Family ladder_family();
-}
 
 #include <algorithm>
 

@@ -47,6 +47,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family pixel_net_family();
 [[nodiscard]] Family rnade_family();
 [[nodiscard]] Family vae_family();
+[[nodiscard]] Family ladder_family();
 [[nodiscard]] Family sbn_family();
 [[nodiscard]] Family draw_family();
 [[nodiscard]] Family mixture_family();
