@@ -1,5 +1,5 @@
-// What families with real latent variables and a net as decoder share (vae, ladder, draw): how they are judged and drawn, and
-// the options of their bounds.
+// What families with real latent variables and a net as decoder share (vae, ladder, draw): how they are judged and
+// drawn, and the options of their bounds.
 #pragma once
 
 #include <string>
