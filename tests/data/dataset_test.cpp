@@ -118,10 +118,11 @@ TEST(Dataset, NamesTheFirstValueThatIsNoBit) {
 }
 
 TEST(Binarization, NamesRoundTripAndUnknownOnesAreRefusedWithTheChoices) {
-  for (const auto binarization : {Binarization::none, Binarization::threshold, Binarization::stochastic})
+  for (const auto binarization :
+       {Binarization::none, Binarization::threshold, Binarization::stochastic, Binarization::dequantized})
     EXPECT_EQ(parse_binarization(to_string(binarization)), binarization);
   const std::string message = message_of([] { (void)parse_binarization("fuzzy"); });
-  EXPECT_NE(message.find("none, threshold or stochastic"), std::string::npos) << message;
+  EXPECT_NE(message.find("none, threshold, stochastic or dequantized"), std::string::npos) << message;
 }
 
 }  // namespace
