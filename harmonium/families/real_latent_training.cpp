@@ -2,7 +2,6 @@
 
 #include <c10/core/GradMode.h>
 
-#include "harmonium/families/run_config.h"
 #include "harmonium/families/run_data.h"
 #include "harmonium/gradients/objectives/path_objective.h"
 #include "harmonium/likelihood/importance_bound.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harmonium/families/real_latent_model.h"
+#include "harmonium/families/run_config.h"
 #include "harmonium/training/objectives/surrogate_ascent.h"
 
 namespace harmonium {
