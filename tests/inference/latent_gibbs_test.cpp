@@ -55,8 +55,8 @@ TEST(LatentGibbs, LeavesTheEnumeratedPosteriorAsItIs) {
   expect_invariant(small_sbn_with_rbm(), at::tensor({1.0, 0.0, 1.0, 1.0}, at::kDouble));
 }
 
-// Chains that all begin at zero. The total variation of 10 000 draws of 32 states from their law is at most 0.023 in the
-// mean, and above 0.05 with a probability below 1e-6 (McDiarmid's inequality).
+// Chains that all begin at zero. The total variation of 10 000 draws of 32 states from their law is at most 0.023 in
+// the mean, and above 0.05 with a probability below 1e-6 (McDiarmid's inequality).
 TEST(LatentGibbs, ComesToThePosteriorFromAnywhere) {
   constexpr std::int64_t chains = 10'000;
   const SigmoidBeliefNet net = small_sbn({3, 2}, {}, 3);
