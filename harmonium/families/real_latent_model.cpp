@@ -5,6 +5,7 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/core/named_table.h"
 #include "harmonium/core/number_text.h"
 #include "harmonium/families/decoder_judging.h"
 #include "harmonium/families/encoded_data.h"
@@ -80,7 +81,12 @@ const char* BoundOptions::objective_help() {
 std::int64_t BoundOptions::draws() const { return one_draw() ? 1 : PathObjective(objective).draws(); }
 
 void BoundOptions::resolve() {
-  if (!one_draw()) objective = PathObjective(objective).spec();
+  if (!one_draw()) {
+    const std::string name = objective.substr(0, objective.find(':'));
+    require(std::ranges::any_of(path_objectives(), [&](const PathObjectiveType& each) { return each.name == name; }),
+            "@objective {}: there are elbo, {}", objective, names_of(path_objectives()));
+    objective = PathObjective(objective).spec();
+  }
   require(free_nats >= 0 && std::isfinite(free_nats), "@free_nats must not be negative, and is {}", free_nats);
   require(warm_up >= 0, "@warm_up {}: give a number of updates, or 0", warm_up);
   require(one_draw() || plain(), "@{} changes what @objective elbo climbs, and nothing of {}; leave it out",
