@@ -68,6 +68,27 @@ at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions
   return result;
 }
 
+// Marsaglia & Tsang (2000): d(1 + cx)³ with x normal, d = a − ⅓ and c = 1/√(9d), accepted with a probability above 0.95
+// for every a ≥ 1; below one, a + 1 and the factor U^{1/a}. Rounds are drawn for all elements, so that each depends on
+// its own place alone.
+at::Tensor standard_gamma(const Key& key, const at::Tensor& shape) {
+  require_real(shape.scalar_type());
+  const at::Tensor small = shape < 1, d = at::where(small, shape + 1, shape) - 1.0 / 3, c = (9 * d).rsqrt();
+  at::Tensor found = d.clone(), waiting = at::ones_like(small);
+  // What is left after so many rounds keeps about its mean: one element in 10⁸³.
+  constexpr std::uint64_t most_rounds = 64;
+  for (std::uint64_t round = 0; round < most_rounds && waiting.any().item<bool>(); ++round) {
+    const at::Tensor x = normal(key.fold_in(2 * round), shape.sizes(), shape.options());
+    const at::Tensor v = (1 + c * x).pow(3),
+                     u = 1 - uniform(key.fold_in(2 * round + 1), shape.sizes(), shape.options());
+    const at::Tensor accepted = v.gt(0).logical_and(u.log() < 0.5 * x.square() + d * (1 - v + v.clamp_min(0).log()));
+    found = at::where(waiting.logical_and(accepted), d * v, found);
+    waiting = waiting.logical_and(accepted.logical_not());
+  }
+  const at::Tensor u = 1 - uniform(key.fold_in(2 * most_rounds), shape.sizes(), shape.options());
+  return at::where(small, found * u.pow(shape.reciprocal()), found);
+}
+
 at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability) {
   require_real(probability.scalar_type());
   if (!probability.is_cpu()) return cuda::sample_bernoulli(key, probability);

@@ -12,6 +12,8 @@ namespace harmonium {
 [[nodiscard]] at::Tensor uniform(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options = at::kFloat);
 // Standard normal, by Box–Muller.
 [[nodiscard]] at::Tensor normal(const Key& key, at::IntArrayRef sizes, const at::TensorOptions& options = at::kFloat);
+// Gamma with the given shapes (> 0) and rate 1; same shape and type as `shape`. On the CPU.
+[[nodiscard]] at::Tensor standard_gamma(const Key& key, const at::Tensor& shape);
 // 1 with the given probability, else 0; same shape and type as `probability`.
 [[nodiscard]] at::Tensor sample_bernoulli(const Key& key, const at::Tensor& probability);
 // The same for rows (int64 indices) of a table of bytes that stand for byte·scale: what a training step reads, in one

@@ -219,5 +219,26 @@ TEST(RandomRows, AreTheBernoulliDrawsOfTheirGrayValues) {
   EXPECT_THROW((void)sample_bernoulli(Key(2), gray, rows, 1.0 / 255), Error);
 }
 
+// Kolmogorov's distance of 100 000 draws from the incomplete gamma function: √n D > 2.7 by chance once in 10⁶.
+TEST(StandardGamma, HasItsDistribution) {
+  constexpr std::int64_t n = 100'000;
+  for (const double shape : {0.3, 0.6, 1.0, 1.5, 2.5, 30.0}) {
+    const at::Tensor shapes = at::full({n}, shape, at::kDouble);
+    const at::Tensor draws = standard_gamma(Key(23).fold_in(static_cast<std::uint64_t>(10 * shape)), shapes);
+    const at::Tensor p = at::special_gammainc(shapes, std::get<0>(draws.sort()));
+    const at::Tensor below = at::arange(n, at::kDouble) / double{n};
+    const double distance = at::maximum((p - below).abs(), (p - below - 1 / double{n}).abs()).max().item<double>();
+    EXPECT_LT(std::sqrt(double{n}) * distance, 2.7) << shape;
+  }
+}
+
+TEST(StandardGamma, DependsOnKeyAndPlaceAlone) {
+  const at::Tensor shapes = 0.2 + uniform(Key(24), {40, 5}, at::kDouble);
+  const at::Tensor all = standard_gamma(Key(25), shapes);
+  EXPECT_TRUE(at::equal(all.narrow(0, 0, 3), standard_gamma(Key(25), shapes.narrow(0, 0, 3).contiguous())));
+  EXPECT_FALSE(at::equal(all, standard_gamma(Key(26), shapes)));
+  EXPECT_TRUE(standard_gamma(Key(25), shapes.to(at::kFloat)).gt(0).all().item<bool>());
+}
+
 }  // namespace
 }  // namespace harmonium
