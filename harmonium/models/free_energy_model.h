@@ -39,6 +39,10 @@ class FreeEnergyModel {
   [[nodiscard]] virtual at::Tensor score(const at::Tensor& v, const Moments& theta, double beta = 1) const = 0;
   // Its gradient in θ at β = 1, the average over rows.
   [[nodiscard]] virtual Moments moments(const at::Tensor& v, const Moments& theta) const = 0;
+  // Exact Gibbs sampling, where there is a way: hidden units given every row of v, then v given them (in place), under
+  // f_β. Reversible, as any two-block sweep is.
+  [[nodiscard]] virtual bool has_gibbs() const { return false; }
+  virtual void gibbs_(at::Tensor& v, const Moments& theta, const Key& key, double beta = 1) const;
   // Puts parameters that a step has carried out of their domain back to its edge.
   virtual void constrain_(Moments& theta) const = 0;
   // Empty where Z is finite, else what is wrong with the parameters.

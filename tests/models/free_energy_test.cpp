@@ -158,6 +158,65 @@ TEST(CovarianceModel, DrawsExactly) {
   EXPECT_LT(largest(errors), 4.5);
 }
 
+// Draws of f_β by quadrature stay draws of f_β under a sweep.
+TEST(CovarianceModel, KeepsItsDensityUnderGibbsSampling) {
+  constexpr std::int64_t n = 40'000, points = 701;
+  const double cell = 28.0 / (points - 1);
+  const at::Tensor axis = at::linspace(-14, 14, points, at::kDouble);
+  const at::Tensor grid = at::stack({axis.repeat_interleave(points), axis.repeat({points})}, 1);
+  // Bounded, since products of Student-t have heavy tails.
+  const auto statistics = [](const at::Tensor& v) {
+    const at::Tensor near = v.tanh();
+    return at::cat({near, near.square(), near.prod(1, true), v.abs().add(1).log()}, 1);
+  };
+  for (const CovarianceCase& each : support::covariance_cases(2)) {
+    const CovarianceModel model(each.structure);
+    Moments theta = support::random_parameters(model, 8);
+    // Within the grid: light tails, and filters of pot that hold every direction.
+    if (each.structure.units == CovarianceUnits::gammas) theta["covariance.gamma"].add_(3);
+    if (!each.structure.contained) theta["filters.weights"].diagonal().add_(3);
+    for (const double beta : {0.4, 1.0}) {
+      const at::Tensor p = at::softmax(model.log_f(grid, theta, beta), 0);
+      const at::Tensor chosen =
+          at::searchsorted(p.cumsum(0), uniform(Key(11), {n}, at::kDouble)).clamp_max(points * points - 1);
+      const at::Tensor before = grid.index_select(0, chosen) + cell * (uniform(Key(12), {n, 2}, at::kDouble) - 0.5);
+      at::Tensor v = before.clone();
+      model.gibbs_(v, theta, Key(13), beta);
+      // Seven statistics of twelve densities within 5 standard errors: false alarms 5·10⁻⁵ in all.
+      const at::Tensor found = statistics(v), expected = p.matmul(statistics(grid));
+      const at::Tensor errors = (found.mean(0) - expected).abs() / (found.std(0) / std::sqrt(double{n}));
+      EXPECT_LT(largest(errors), 5) << each.name << " at " << beta;
+      // And it moves: no row stays near its place because nothing was drawn.
+      EXPECT_LT((v * before).tanh().mean().item<double>(), before.square().tanh().mean().item<double>() - 0.02)
+          << each.name << " at " << beta;
+    }
+  }
+}
+
+TEST(FreeEnergyModel, WithoutGibbsSamplingSaysSo) {
+  class Bare final : public FreeEnergyModel {
+    [[nodiscard]] std::int64_t inputs() const override { return 1; }
+    [[nodiscard]] Moments initial_parameters(const Key&, at::ScalarType) const override { return {}; }
+    [[nodiscard]] std::vector<ParameterGroup> groups() const override { return {}; }
+    [[nodiscard]] at::Tensor log_f(const at::Tensor&, const Moments&, double) const override { return {}; }
+    [[nodiscard]] at::Tensor score(const at::Tensor&, const Moments&, double) const override { return {}; }
+    [[nodiscard]] Moments moments(const at::Tensor&, const Moments&) const override { return {}; }
+    void constrain_(Moments&) const override {}
+    [[nodiscard]] std::string complaint(const Moments&) const override { return {}; }
+    [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> features(const at::Tensor&,
+                                                                           const Moments&) const override {
+      return {};
+    }
+    [[nodiscard]] double base_log_z(const Moments&) const override { return 0; }
+    [[nodiscard]] at::Tensor base_draws(const Moments&, const Key&, std::int64_t) const override { return {}; }
+  };
+  const Bare bare;
+  const FreeEnergyModel& model = bare;
+  at::Tensor v = at::zeros({1, 1});
+  EXPECT_FALSE(model.has_gibbs());
+  EXPECT_THROW(model.gibbs_(v, {}, Key(1)), Error);
+}
+
 TEST(CovarianceModel, KeepsItsParametersInTheirDomain) {
   const CovarianceModel model(
       {.inputs = 3, .filters = 4, .pooled = 2, .units = CovarianceUnits::gammas, .equal_norms = true});

@@ -8,6 +8,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
+#include "harmonium/models/free_energy/gaussian_rows.h"
 #include "harmonium/models/free_energy/gaussian_states.h"
 
 namespace harmonium {
@@ -159,6 +160,31 @@ Moments CovarianceModel::moments(const at::Tensor& v, const Moments& theta) cons
     }
   }
   return found;
+}
+
+void CovarianceModel::gibbs_(at::Tensor& v, const Moments& theta, const Key& key, double beta) const {
+  const at::Tensor &C = theta["filters.weights"], s = pooled_squares(v.matmul(C), theta);
+  const bool switches = structure_.units == CovarianceUnits::switches;
+  const at::Tensor h = switches ? sample_bernoulli(key.fold_in(0), covariance_means(s, theta, beta))
+                                : standard_gamma(key.fold_in(0), theta["covariance.gamma"].expand_as(s).contiguous()) /
+                                      (1 + 0.5 * beta * s);
+  const at::Tensor weights = beta * filter_weights(h, theta).to(at::kDouble), filters = C.to(at::kDouble);
+  at::Tensor linear = structure_.contained ? theta["visible.bias"].expand_as(v) : at::zeros_like(v);
+  if (structure_.hidden > 0) {
+    const at::Tensor& W = theta["visible_hidden.weights"];
+    const at::Tensor on = sample_bernoulli(key.fold_in(1), at::addmm(theta["hidden.bias"], v, W, 1, beta).sigmoid());
+    linear = at::addmm(linear, on, W.t(), 1, beta);
+  }
+  const std::int64_t rows = v.size(0), D = v.size(1), at_once = rows_at_once(D, C.size(1));
+  const at::Tensor noise = normal(key.fold_in(2), v.sizes(), v.options()).to(at::kDouble);
+  const at::Tensor around = (structure_.contained ? 1 : 1 - beta) * at::eye(D, at::kDouble);
+  for (std::int64_t first = 0; first < rows; first += at_once) {
+    const std::int64_t count = std::min(at_once, rows - first);
+    const at::Tensor scaled = filters.unsqueeze(0) * weights.narrow(0, first, count).unsqueeze(1);
+    v.narrow(0, first, count)
+        .copy_(draw_by_precision(around + scaled.matmul(filters.t()), linear.narrow(0, first, count).to(at::kDouble),
+                                 noise.narrow(0, first, count)));
+  }
 }
 
 void CovarianceModel::constrain_(Moments& theta) const {

@@ -10,6 +10,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/checked_cholesky.h"
+#include "harmonium/models/free_energy/gaussian_rows.h"
 
 namespace harmonium {
 
@@ -46,13 +47,12 @@ GaussianStates::GaussianStates(const Moments& theta)
     bias = mean_states.matmul(theta_["hidden.bias"]);
   }
   log_weights_ = at::empty({all, inner}, at::kDouble);
-  constexpr std::int64_t numbers_at_once = 1 << 21;
-  const std::int64_t widest = D * std::max({D, inner, theta_["filters.weights"].size(1)}),
-                     at_once = std::max<std::int64_t>(1, numbers_at_once / widest);
+  const std::int64_t at_once = rows_at_once(D, std::max(inner, theta_["filters.weights"].size(1)));
   const double gaussian = 0.5 * static_cast<double>(D) * std::log(2 * std::numbers::pi);
   for (std::int64_t first = 0; first < all; first += at_once) {
     const std::int64_t count = std::min(at_once, all - first);
-    const at::Tensor states = bits_of(at::arange(first, first + count, at::kLong), covariance_), L = factors(states);
+    const at::Tensor states = bits_of(at::arange(first, first + count, at::kLong), covariance_);
+    const at::Tensor L = checked_cholesky(precisions(states), "precisions of the hidden states");
     const at::Tensor log_root = L.diagonal(0, 1, 2).log().sum(1, /*keepdim=*/true);
     const at::Tensor y = at::linalg_solve_triangular(L, m.t().unsqueeze(0).expand({count, D, inner}), /*upper=*/false);
     log_weights_.narrow(0, first, count)
@@ -61,12 +61,11 @@ GaussianStates::GaussianStates(const Moments& theta)
   }
 }
 
-at::Tensor GaussianStates::factors(const at::Tensor& covariance_states) const {
+at::Tensor GaussianStates::precisions(const at::Tensor& covariance_states) const {
   const at::Tensor& C = theta_["filters.weights"];
   const at::Tensor weights =
       theta_.contains("pooling.weights") ? covariance_states.matmul(theta_["pooling.weights"].t()) : covariance_states;
-  return checked_cholesky(at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t()),
-                          "precisions of the hidden states");
+  return at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t());
 }
 
 double GaussianStates::log_z() const { return at::logsumexp(log_weights_.view({-1}), 0).item<double>(); }
@@ -82,14 +81,12 @@ at::Tensor GaussianStates::draw(const Key& key, std::int64_t rows) const {
   at::Tensor m = theta_["visible.bias"].unsqueeze(0).expand({rows, D});
   if (hidden_ > 0) m = m + mean_on.matmul(theta_["visible_hidden.weights"].t());
   const at::Tensor found = at::empty({rows, D}, at::kDouble);
-  const std::int64_t at_once = std::max<std::int64_t>(1, (1 << 21) / (D * std::max(D, on.size(1))));
+  const std::int64_t at_once = rows_at_once(D, theta_["filters.weights"].size(1));
   for (std::int64_t first = 0; first < rows; first += at_once) {
     const std::int64_t count = std::min(at_once, rows - first);
-    const at::Tensor L = factors(on.narrow(0, first, count));
-    // v = L⁻ᵀ(L⁻¹m + ε)
-    const at::Tensor y = at::linalg_solve_triangular(L, m.narrow(0, first, count).unsqueeze(2), /*upper=*/false) +
-                         noise.narrow(0, first, count).unsqueeze(2);
-    found.narrow(0, first, count).copy_(at::linalg_solve_triangular(L.transpose(1, 2), y, /*upper=*/true).squeeze(2));
+    found.narrow(0, first, count)
+        .copy_(draw_by_precision(precisions(on.narrow(0, first, count)), m.narrow(0, first, count),
+                                 noise.narrow(0, first, count)));
   }
   return found;
 }
