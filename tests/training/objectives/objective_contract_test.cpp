@@ -79,13 +79,13 @@ Training two_players(bool first) {
           {.updates = 40, .averaging = 10, .seed = 3}};
 }
 
-// Chains, their step and their acceptance are kept, and parameters stay in their domain.
+// Chains, their step, their acceptance and the fast weights are kept, and parameters stay in their domain.
 Training energy_contrast(bool first) {
   const auto model = std::make_shared<const CovarianceModel>(CovarianceStructure{
       .inputs = 6, .hidden = 3, .filters = 6, .pooled = 3, .units = CovarianceUnits::gammas, .equal_norms = true});
-  auto objective =
-      std::make_unique<EnergyContrast>(model, model->initial_parameters(Key(first ? 1 : 9)),
-                                       EnergyContrastOptions{.particles = 20, .leapfrog = 4}, Key(first ? 5 : 6));
+  auto objective = std::make_unique<EnergyContrast>(
+      model, model->initial_parameters(Key(first ? 1 : 9)),
+      EnergyContrastOptions{.particles = 20, .leapfrog = 4, .fast_rate = 0.01}, Key(first ? 5 : 6));
   auto optimizer = make_optimizer("adam", objective->groups(), objective->parameters());
   return {std::move(objective),
           std::move(optimizer),
