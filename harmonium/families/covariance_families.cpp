@@ -28,8 +28,11 @@ struct CovarianceOptions {
   std::string norms = "auto";
   std::string whiten = "zca";
   double spread = 0;
+  std::string moves = "hmc";
   std::int64_t leapfrog = 10;
   double acceptance = 0.9;
+  double fast_rate = 0;
+  double fast_decay = 0.95;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
@@ -44,8 +47,14 @@ struct CovarianceOptions {
         "spread", self.spread,
         "standard deviation of whitened values; the Gaussian around mpot, covariance_rbm and mcrbm has 1, and hidden "
         "units only narrow it (0: 1/3; pot, or without whitening: 1)");
+    visitor("moves", self.moves,
+            "how chains move in an update: hmc (one trajectory of Hamiltonian Monte Carlo), gibbs (one exact sweep; a "
+            "Cholesky factor for each chain, so for few columns)");
     visitor("leapfrog", self.leapfrog, "leapfrog steps of HMC per update");
     visitor("acceptance", self.acceptance, "share of HMC trajectories to accept; the step follows it");
+    visitor("fast_rate", self.fast_rate,
+            "learning rate of fast weights, which only the chains feel, so that they leave where they are (0: none)");
+    visitor("fast_decay", self.fast_decay, "factor by which the fast weights decay at each update");
   }
 };
 
@@ -109,6 +118,11 @@ void resolve(RunConfig& config, RunData& data) {
   require(std::isfinite(own.spread) && own.spread > 0, "@spread {}: give a positive number", own.spread);
   require(own.leapfrog >= 1, "@leapfrog {}: give a number of steps, 1 or more", own.leapfrog);
   require(own.acceptance > 0 && own.acceptance < 1, "@acceptance {}: give a share between 0 and 1", own.acceptance);
+  require(own.moves == "hmc" || own.moves == "gibbs", "@moves {}: there are hmc and gibbs", own.moves);
+  require(std::isfinite(own.fast_rate) && own.fast_rate >= 0, "@fast_rate {}: give a positive rate, or 0 for none",
+          own.fast_rate);
+  require(own.fast_decay >= 0 && own.fast_decay < 1, "@fast_decay must be at least 0 and below 1, not {}",
+          own.fast_decay);
   require(config.keep != "best",
           "@keep best: the log-likelihood of this model is not known during training; leave @keep out");
   require(config.device == "cpu", "@device {}: @model {} is trained on the CPU only", config.device, config.model);
@@ -137,10 +151,14 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
   seen.train = whitened(data.train, begun.whitening());
   if (data.valid.rows() > 0) seen.valid = whitened(data.valid, begun.whitening());
   const auto& model = begun.model();
-  auto objective = std::make_unique<EnergyContrast>(
-      model, begun.parameters().clone(),
-      EnergyContrastOptions{.particles = config.particles, .leapfrog = own.leapfrog, .acceptance = own.acceptance},
-      Key(config.seed).fold_in(run_streams::chains));
+  auto objective = std::make_unique<EnergyContrast>(model, begun.parameters().clone(),
+                                                    EnergyContrastOptions{.particles = config.particles,
+                                                                          .leapfrog = own.leapfrog,
+                                                                          .acceptance = own.acceptance,
+                                                                          .gibbs = own.moves == "gibbs",
+                                                                          .fast_rate = own.fast_rate,
+                                                                          .fast_decay = own.fast_decay},
+                                                    Key(config.seed).fold_in(run_streams::chains));
   constexpr std::int64_t most_rows = 1000;
   const at::Tensor learnt = with_noise(seen.train.first(most_rows), data.binarization, noise_key(config)).to_float();
   const bool validated = data.valid.rows() > 0;
@@ -223,16 +241,19 @@ Family covariance_family(const char* name, const char* title, const char* help, 
               },
           .products =
               [](const RunConfig& config) {
-                const auto leapfrog = static_cast<double>(config.own.as<CovarianceOptions>().leapfrog + 3);
+                const auto& own = config.own.as<CovarianceOptions>();
+                const auto columns = static_cast<double>(make_unit(config.visible)->width());
+                const double passes = own.moves == "gibbs" ? columns / 2 : static_cast<double>(own.leapfrog) + 3;
                 return 2 * weights_of(config) *
-                       (static_cast<double>(config.batch) + leapfrog * static_cast<double>(config.particles));
+                       (static_cast<double>(config.batch) + passes * static_cast<double>(config.particles));
               },
           .words =
               [](const RunConfig& config) {
                 std::string text =
                     format("{} – {} filters", config.visible, config.own.as<CovarianceOptions>().filters);
                 if (kind_of(config).has_means) text += format(", {} mean units", config.hidden);
-                return text + "; hmc";
+                const auto& own = config.own.as<CovarianceOptions>();
+                return text + (own.fast_rate > 0 ? "; fast weights, " : "; ") + own.moves;
               },
           .dequantizes = true,
           .real_values = true,

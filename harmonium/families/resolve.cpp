@@ -184,6 +184,7 @@ void resolve_counts(const RunConfig& config, const Family& family, RunData& data
 }
 
 bool differs_from_usual(const RunConfig& config, const std::string& option) {
+  if (config.own.has(option)) return false;  // one of the family's own, which hides the shared one of that name
   const RunConfig usual;
   bool differs = false;
   RunConfig::visit(config, [&](const char* name, const auto& value, const char*) {
