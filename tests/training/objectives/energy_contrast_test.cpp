@@ -53,6 +53,44 @@ INSTANTIATE_TEST_SUITE_P(All, EnergyContrastMoves,
                                                                         : "ByHmc");
                          });
 
+// In the plane everything is known by quadrature: draws to learn from (points of the grid with noise of a cell) and the
+// divergence.
+class EveryFreeEnergyFamily : public testing::TestWithParam<support::CovarianceCase> {};
+
+TEST_P(EveryFreeEnergyFamily, LearnsATeacherOfItsOwn) {
+  constexpr std::int64_t points = 701, n = 50'000;
+  const double cell = 28.0 / (points - 1);
+  const at::Tensor axis = at::linspace(-14, 14, points, at::kDouble);
+  const at::Tensor grid = at::stack({axis.repeat_interleave(points), axis.repeat({points})}, 1);
+  const auto model = std::make_shared<const CovarianceModel>(GetParam().structure);
+  Moments teacher = support::random_parameters(*model, 8);
+  // Within the grid: light tails, and filters of pot that hold every direction.
+  if (GetParam().structure.units == CovarianceUnits::gammas) teacher["covariance.gamma"].add_(3);
+  if (!GetParam().structure.contained) teacher["filters.weights"].diagonal().add_(3);
+  const at::Tensor log_p = at::log_softmax(model->log_f(grid, teacher), 0);
+  const at::Tensor chosen =
+      at::searchsorted(log_p.exp().cumsum(0), uniform(Key(1), {n}, at::kDouble)).clamp_max(points * points - 1);
+  const at::Tensor rows = grid.index_select(0, chosen) + cell * (uniform(Key(2), {n, 2}, at::kDouble) - 0.5);
+  auto objective = std::make_unique<EnergyContrast>(model, model->initial_parameters(Key(3)),
+                                                    EnergyContrastOptions{.particles = 200, .leapfrog = 5}, Key(4));
+  auto optimizer = make_optimizer("adam", objective->groups(), objective->parameters());
+  Training training(std::move(objective), std::move(optimizer),
+                    BatchStream({.name = "draws", .values = rows.to(at::kFloat)}, {.batch = 200}, Key(5)),
+                    {.rate_bias = 0.02, .rate_weights = 0.02, .schedule = Schedule::linear},
+                    {.updates = 3000, .averaging = 100, .seed = 6});
+  const auto divergence = [&] {
+    const Moments theta = training.averaged().to(at::kDouble);
+    return (log_p.exp() * (log_p - at::log_softmax(model->log_f(grid, theta), 0))).sum().item<double>();
+  };
+  const double before = divergence();
+  while (!training.finished()) training.step();
+  EXPECT_GT(before, 0.05);
+  EXPECT_LT(divergence(), 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryFreeEnergyFamily, testing::ValuesIn(support::covariance_cases(2)),
+                         [](const auto& one) { return one.param.name; });
+
 // The overlay's recursion, written out again beside the objective's own.
 TEST(EnergyContrast, MovesChainsUnderFastWeightsThatAreForgotten) {
   const support::KnownMcrbm teacher;
