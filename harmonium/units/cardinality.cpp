@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harmonium/core/format.h"
+#include "harmonium/kernels/budget_walk.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/units/bernoulli.h"
 #include "harmonium/units/match_moments.h"
@@ -75,12 +76,15 @@ std::string Cardinality::spec() const { return format("cardinality:{}<={}", widt
 
 at::Tensor Cardinality::log_partition(const at::Tensor& field, const Parameters&) const {
   const at::Tensor x = field.to(at::kDouble);
+  if (budget_walk_serves(x)) return budget_log_partition(x, most_);
   at::Tensor table = at::zeros({x.size(0), most_ + 1}, x.options());
   for (std::int64_t j = width() - 1; j >= 0; --j) table = with_unit(table, x.select(1, j));
   return table.select(1, most_).clone();
 }
 
 at::Tensor Cardinality::mean(const at::Tensor& field, const Parameters&) const {
+  if (const at::Tensor x = field.to(at::kDouble); budget_walk_serves(x))
+    return budget_means(x, most_).to(field.scalar_type());
   at::Tensor result = at::empty(field.sizes(), field.options());
   for_pieces(field, (width() + 1) * (most_ + 1), [&](std::int64_t first, const at::Tensor& x) {
     const std::vector<at::Tensor> tables = budget_tables(x, most_);
@@ -96,6 +100,8 @@ at::Tensor Cardinality::mean(const at::Tensor& field, const Parameters&) const {
 
 at::Tensor Cardinality::sample(const Key& key, const at::Tensor& field, const Parameters&) const {
   const at::Tensor chances = uniform(key, field.sizes(), field.options().dtype(at::kDouble));
+  if (const at::Tensor x = field.to(at::kDouble); budget_walk_serves(x))
+    return budget_draws(x, most_, chances).to(field.scalar_type());
   at::Tensor result = at::empty(field.sizes(), field.options());
   for_pieces(field, (width() + 1) * (most_ + 1), [&](std::int64_t first, const at::Tensor& x) {
     const std::vector<at::Tensor> tables = budget_tables(x, most_);

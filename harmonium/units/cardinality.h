@@ -6,7 +6,8 @@
 //   S_j(r) = log(e^{S_{j+1}(r)} + e^{field_j + S_{j+1}(r−1)}),   S_{N+1} = 0,   log-partition S_1(k).
 // Units are a Markov chain whose state r is how many more may be on: unit j is on with probability
 // P_j(r) = e^{field_j + S_{j+1}(r−1) − S_j(r)}. Draws walk along it, means and covariances carry its distribution
-// along.
+// along. On the CPU kernels/budget_walk.h does so with products; other devices, covariances and huge fields take
+// logarithms.
 #pragma once
 
 #include "harmonium/units/unit.h"

@@ -56,6 +56,20 @@ TEST(Cardinality, IsNotDisturbedByHugeFields) {
   EXPECT_EQ(unit.mean(field, {})[0][3].item<double>(), 0);
 }
 
+// A row of huge fields beside the others makes all of them go by logarithms; without it they go by products.
+TEST(Cardinality, WalksAlikeByProductsAndByLogarithms) {
+  for (const auto& [width, most] : {std::pair{1, 1}, {7, 3}, {90, 17}, {40, 40}}) {
+    const Cardinality unit(width, most);
+    const at::Tensor scale = at::tensor({0.1, 1.0, 10.0, 200.0}, at::kDouble).repeat({8}).unsqueeze(1);
+    const at::Tensor field = (scale * normal(Key(4), {32, width}, at::kDouble)).clamp_(-680, 680);
+    const at::Tensor more = at::cat({field, at::full({1, width}, 3000.0, at::kDouble)});
+    const auto beside = [&](const at::Tensor& all) { return all.narrow(0, 0, 32); };
+    expect_close(unit.log_partition(field, {}), beside(unit.log_partition(more, {})), 1e-11);
+    expect_close(unit.mean(field, {}), beside(unit.mean(more, {})), 1e-11);
+    EXPECT_TRUE(at::equal(unit.sample(Key(5), field, {}), beside(unit.sample(Key(5), more, {})))) << width;
+  }
+}
+
 TEST(Cardinality, ComplainsAboutARowWithTooManyUnitsOn) {
   at::Tensor state = at::zeros({3, 4});
   EXPECT_EQ(Cardinality(4, 2).complaint(state), "");
