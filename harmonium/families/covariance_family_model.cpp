@@ -1,36 +1,18 @@
 #include "harmonium/families/covariance_family_model.h"
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "harmonium/core/error.h"
-#include "harmonium/families/model_header.h"
-#include "harmonium/families/registry.h"
-#include "harmonium/families/shown_range.h"
-#include "harmonium/likelihood/free_energy_judging.h"
-#include "harmonium/likelihood/log_likelihood.h"
-#include "harmonium/likelihood/usual_chains.h"
-#include "harmonium/samplers/hmc.h"
 
 namespace harmonium {
 
-namespace {
-
-constexpr std::int64_t sampling_leapfrog = 10;
-
-}  // namespace
-
 CovarianceFamilyModel::CovarianceFamilyModel(ModelInfo info, std::shared_ptr<const CovarianceModel> model,
                                              Moments theta, Whitening whitening)
-    : Model(std::move(info)),
-      model_(std::move(model)),
-      theta_(std::move(theta)),
-      whitening_(std::move(whitening)),
-      visible_(make_unit(format("gaussian:{}", model_->inputs()))) {}
+    : EnergyFamilyModel(std::move(info), model, std::move(theta), std::move(whitening)), model_(std::move(model)) {}
 
-std::string CovarianceFamilyModel::title() const { return find_family(info_.family).title; }
+std::unique_ptr<EnergyFamilyModel> CovarianceFamilyModel::with_parameters(Moments theta) const {
+  return std::make_unique<CovarianceFamilyModel>(info_, model_, std::move(theta), whitening());
+}
 
 std::string CovarianceFamilyModel::subtitle() const {
   const CovarianceStructure& s = model_->structure();
@@ -40,9 +22,9 @@ std::string CovarianceFamilyModel::subtitle() const {
   return text;
 }
 
-std::vector<Model::LayerText> CovarianceFamilyModel::layers() const {
+std::vector<Model::LayerText> CovarianceFamilyModel::hidden_layers() const {
   const CovarianceStructure& s = model_->structure();
-  std::vector<LayerText> all = {{.name = "visible", .unit = visible_->spec(), .observed = true}};
+  std::vector<LayerText> all;
   if (s.hidden > 0) all.push_back({.name = "hidden", .unit = format("bernoulli:{}", s.hidden)});
   all.push_back(
       {.name = "covariance",
@@ -50,191 +32,36 @@ std::vector<Model::LayerText> CovarianceFamilyModel::layers() const {
   return all;
 }
 
-std::unique_ptr<Model> CovarianceFamilyModel::clone() const {
-  return std::make_unique<CovarianceFamilyModel>(info_, model_, theta_, whitening_);
-}
-
-std::vector<Exhibit> CovarianceFamilyModel::exhibits(const ExhibitInput&) const {
-  constexpr std::int64_t most = 96, samples = 60;
-  const bool has_means = model_->structure().hidden > 0;
-  // Columns as they look in the data: a filter of whitened values is shown as the picture that it answers to most
-  // among pictures of one probability under the Gaussian.
-  const auto pictures = [&](const char* name, const char* id, const char* title, const std::string& of) -> Exhibit {
-    const at::Tensor columns = theta_[name].to(at::kDouble).t();
-    const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
-    const std::int64_t shown = std::min(most, columns.size(0));
-    return {.id = id,
-            .title = title,
-            .caption = format("{} of {} {}, largest first, in the units of the data. Red adds, blue takes away; {}.",
-                              shown, columns.size(0), of,
-                              has_means ? "covariance and mean filters on one scale" : "all on one scale"),
-            .rows = (whitening_.undo(columns.index_select(0, order.narrow(0, 0, shown))) - whitening_.mean)
-                        .to(at::kFloat)
-                        .contiguous(),
-            .weights = true,
-            .columns = 12};
-  };
-  std::vector<Exhibit> all = {pictures("filters.weights", "covariance_filters", "Covariance filters",
-                                       "filters whose squared outputs the covariance units see")};
-  if (has_means)
-    all.push_back(pictures("visible_hidden.weights", "mean_filters", "Mean filters", "filters of the mean units"));
-  double largest = 0;
-  for (const Exhibit& each : all) largest = std::max(largest, each.rows.abs().max().item<double>());
-  for (Exhibit& each : all) each.full_colour = largest;
-  all.push_back({.id = "samples",
-                 .title = "Samples",
-                 .caption = format("{}.", method()),
-                 .rows = draw({.count = samples, .sweeps = 300, .seed = 1}),
-                 .samples = true});
+std::vector<EnergyFamilyModel::Filters> CovarianceFamilyModel::filters() const {
+  const Moments theta = parameters();
+  std::vector<Filters> all = {{.id = "covariance_filters",
+                               .title = "Covariance filters",
+                               .of = "filters whose squared outputs the covariance units see",
+                               .columns = theta["filters.weights"]}};
+  if (model_->structure().hidden > 0)
+    all.push_back({.id = "mean_filters",
+                   .title = "Mean filters",
+                   .of = "filters of the mean units",
+                   .columns = theta["visible_hidden.weights"]});
   return all;
 }
 
-std::pair<double, double> CovarianceFamilyModel::shown_range() const {
-  const at::Tensor deviation =
-      whitening_.undo(whitening_.spread * at::eye(model_->inputs(), at::kDouble)) - whitening_.mean;
-  return range_of_values(whitening_.mean, deviation.square().sum(0).sqrt());
+std::string CovarianceFamilyModel::scale_of_filters() const {
+  return model_->structure().hidden > 0 ? "covariance and mean filters on one scale"
+                                        : EnergyFamilyModel::scale_of_filters();
 }
 
-std::string CovarianceFamilyModel::remark() const {
-  return "Log-likelihoods are densities, in nats per row and in the units of the data. Numbers in other units are not "
-         "comparable.";
-}
-
-std::string CovarianceFamilyModel::encode_file() const {
+nlohmann::json CovarianceFamilyModel::structure() const {
   const CovarianceStructure& s = model_->structure();
-  TensorFile file;
-  for (const auto& [name, value] : theta_.entries()) file.tensors.emplace_back(name, value.to(at::kCPU, at::kFloat));
-  file.tensors.emplace_back("input.mean", whitening_.mean.to(at::kFloat));
-  file.tensors.emplace_back("input.whitening", whitening_.matrix.to(at::kFloat).contiguous());
-  const nlohmann::json shape = {{"inputs", s.inputs},
-                                {"hidden", s.hidden},
-                                {"filters", s.filters},
-                                {"pooled", s.pooled},
-                                {"gammas", s.units == CovarianceUnits::gammas},
-                                {"contained", s.contained},
-                                {"equal_norms", s.equal_norms},
-                                {"spread", s.spread}};
-  set_header(
-      file,
-      {.kind = info_.family, .structure = {{"covariance_model", shape}}, .image = info_.image, .notes = info_.notes});
-  return encode_safetensors(file);
-}
-
-void CovarianceFamilyModel::check(const EstimationOptions& options) const { check_for_energies(options); }
-
-std::vector<Evaluation> CovarianceFamilyModel::judge(const std::vector<const TestData*>& tests,
-                                                     const EstimationOptions& options, Watcher& watcher,
-                                                     Journal* journal) const {
-  at::Tensor rows;
-  if (!tests.empty()) rows = whitening_.apply(tests.front()->rows.to_float());
-  const Findings findings = find_log_z(*model_, theta_, rows, options, watcher, journal);
-  if (tests.empty()) return {evaluate(nullptr, findings, options.gap)};
-  std::vector<Evaluation> answers;
-  for (const TestData* test : tests) answers.push_back(evaluate(test, findings, options.gap));
-  return answers;
-}
-
-Evaluation CovarianceFamilyModel::evaluate(const TestData* test, const Findings& findings, double gap) const {
-  Evaluation evaluation;
-  evaluation.log_z = findings.log_z;
-  evaluation.upper_log_z = findings.upper(gap);
-  evaluation.bennett = findings.bennett;
-  std::optional<double> mean;
-  std::string beside;
-  if (test != nullptr) {
-    evaluation.data = test->spec;
-    evaluation.n = test->rows.rows();
-    evaluation.binarization = test->binarization;
-    evaluation.draws = test->draws;
-    const Moments theta = theta_.to(at::kDouble);
-    const double volume = whitening_.log_determinant();
-    std::vector<double> means;
-    at::Tensor log_f;    // of each row, the mean over draws
-    double squares = 0;  // of whitened values, the same
-    for (int draw = 0; draw < test->draws; ++draw) {
-      const at::Tensor values = test->draw(draw).to_float();
-      const std::string complaint = visible_->complaint(values);
-      require(complaint.empty(), "{}: {}", test->spec, complaint);
-      const at::Tensor v = whitening_.apply(values), one = model_->log_f(v, theta) + volume;
-      means.push_back(one.mean().item<double>());
-      log_f = draw == 0 ? one : log_f + one;
-      squares += v.square().sum(1).mean().item<double>() / test->draws;
-    }
-    log_f = log_f / test->draws;
-    mean = log_f.mean().item<double>();
-    if (means.size() > 1) evaluation.draw_spread = at::tensor(means, at::kDouble).std().item<double>();
-    evaluation.of_rows = log_f - findings.log_z.value;
-    evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
-    const auto D = static_cast<double>(model_->inputs());
-    const double spread = whitening_.spread;
-    const double gaussian =
-        volume - 0.5 * squares / (spread * spread) - D * (0.5 * std::log(2 * std::numbers::pi) + std::log(spread));
-    if (info_.note("whiten") == "zca")
-      beside = format("The Gaussian with the mean and covariance of the training data has {:.2f} nats", gaussian);
-  }
-  if (evaluation.upper_log_z) {
-    const Sandwich both{findings.log_z, *evaluation.upper_log_z};
-    evaluation.gap = both.gap();
-    evaluation.acceptable = gap;
-    evaluation.verdict = verdict(both, mean, gap);
-  } else {
-    evaluation.verdict = warning(findings.log_z);
-  }
-  if (!beside.empty()) evaluation.verdict += (evaluation.verdict.empty() ? "" : ". ") + beside;
-  return evaluation;
-}
-
-bool CovarianceFamilyModel::same_way(const Evaluation& old, const EstimationOptions& options) const {
-  return found_the_same_way(old, options, *model_);
-}
-
-bool CovarianceFamilyModel::enumerates(const EstimationOptions& options) const {
-  return method_for(options, *model_) == "exact";
-}
-
-double CovarianceFamilyModel::products(const EstimationOptions& options, bool) const {
-  return products(chains_of(options));
-}
-
-double CovarianceFamilyModel::products(std::int64_t count) const {
-  return 2 * static_cast<double>(count * theta_.dimension());
-}
-
-bool CovarianceFamilyModel::draws_exactly() const {
-  constexpr double most_work = 1e9;
-  return model_->structure().units == CovarianceUnits::switches &&
-         model_->exact_work().value_or(2 * most_work) <= most_work;
-}
-
-std::string CovarianceFamilyModel::method() const {
-  return draws_exactly() ? "exact draws: a state of all hidden units, then the values" : "Hamiltonian Monte Carlo";
-}
-
-at::Tensor CovarianceFamilyModel::draw(const Request& request) const {
-  const Key key(request.seed);
-  const Moments theta = theta_.to(at::kDouble);
-  at::Tensor v;
-  if (draws_exactly()) {
-    v = model_->exact_draws(theta, key, request.count);
-  } else {
-    const HmcTarget target = hmc_target(*model_, theta);
-    v = model_->base_draws(theta, key.fold_in(0), request.count);
-    const double step = find_hmc_step(target, v, 0.1, sampling_leapfrog, key.fold_in(1));
-    for (std::int64_t i = 0; i < request.sweeps; ++i) {
-      (void)hmc(target, v, step, sampling_leapfrog, key.fold_in(2).fold_in(static_cast<std::uint64_t>(i)));
-      request.progress(i + 1, request.sweeps);
-    }
-  }
-  return whitening_.undo(v).to(at::kFloat).contiguous();
-}
-
-std::vector<std::string> CovarianceFamilyModel::code_layers() const {
-  if (model_->structure().hidden > 0) return {"hidden", "covariance"};
-  return {"covariance"};
-}
-
-at::Tensor CovarianceFamilyModel::encode(const at::Tensor& rows, std::size_t layer) const {
-  return model_->features(whitening_.apply(rows).to(at::kFloat), theta_.to(at::kFloat)).at(layer).second;
+  return {{"covariance_model",
+           {{"inputs", s.inputs},
+            {"hidden", s.hidden},
+            {"filters", s.filters},
+            {"pooled", s.pooled},
+            {"gammas", s.units == CovarianceUnits::gammas},
+            {"contained", s.contained},
+            {"equal_norms", s.equal_norms},
+            {"spread", s.spread}}}};
 }
 
 }  // namespace harmonium

@@ -61,6 +61,7 @@ class FreeEnergyModel {
   [[nodiscard]] virtual std::string exact_method() const { return {}; }
   [[nodiscard]] virtual double exact_log_z(const Moments& theta) const;
   // Independent draws of the model; undefined where there is no exact way.
+  [[nodiscard]] virtual bool has_exact_draws() const { return false; }
   [[nodiscard]] virtual at::Tensor exact_draws(const Moments&, const Key&, std::int64_t) const { return {}; }
 };
 

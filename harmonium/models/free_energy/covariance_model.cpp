@@ -258,7 +258,7 @@ double CovarianceModel::exact_log_z(const Moments& theta) const {
 }
 
 at::Tensor CovarianceModel::exact_draws(const Moments& theta, const Key& key, std::int64_t rows) const {
-  if (structure_.units == CovarianceUnits::gammas) return {};
+  if (!has_exact_draws()) return {};
   return GaussianStates(theta).draw(key, rows).to(theta["filters.weights"].scalar_type());
 }
 

@@ -71,6 +71,7 @@ class CovarianceModel final : public FreeEnergyModel {
   [[nodiscard]] std::optional<double> exact_work() const override;
   [[nodiscard]] std::string exact_method() const override;
   [[nodiscard]] double exact_log_z(const Moments& theta) const override;
+  [[nodiscard]] bool has_exact_draws() const override { return structure_.units == CovarianceUnits::switches; }
   [[nodiscard]] at::Tensor exact_draws(const Moments& theta, const Key& key, std::int64_t rows) const override;
 
  private:
