@@ -48,9 +48,13 @@ at::Tensor deviations(const BoltzmannMachine& machine, std::size_t layer) {
   return on_cpu(growth_of(machine, layer)).to(at::kDouble).sqrt();
 }
 
+at::Tensor scaled_weights(const at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper) {
+  return on_cpu(W).to(at::kDouble) * lower.unsqueeze(1) * upper;
+}
+
 at::Tensor scaled_weights(const BoltzmannMachine& machine, const EdgeInfo& edge) {
-  return on_cpu(machine.parameters()[edge.weights]).to(at::kDouble) * deviations(machine, edge.lower).unsqueeze(1) *
-         deviations(machine, edge.upper);
+  return scaled_weights(machine.parameters()[edge.weights], deviations(machine, edge.lower),
+                        deviations(machine, edge.upper));
 }
 
 // Never below the largest singular value, and a matter of reading the matrix once.
@@ -69,6 +73,12 @@ double bound_on_strength(const BoltzmannMachine& machine, const std::vector<cons
 double largest_singular_value(const at::Tensor& matrix) {
   const at::Tensor square = matrix.size(0) < matrix.size(1) ? matrix.mm(matrix.t()) : matrix.t().mm(matrix);
   return std::sqrt(std::max(0.0, at::linalg_eigvalsh(square, "L").max().item<double>()));
+}
+
+// Singular values of N above the limit are set to it.
+void set_to_limit_(at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper, double limit) {
+  const auto [left, values, right] = at::linalg_svd(scaled_weights(W, lower, upper), /*full_matrices=*/false);
+  W.copy_((left * values.clamp_max(limit)).mm(right) / lower.unsqueeze(1) / upper);
 }
 
 double strength_of(const BoltzmannMachine& machine, const std::vector<const EdgeInfo*>& edges) {
@@ -160,10 +170,22 @@ bool keep_definite_(BoltzmannMachine& machine, KnownStrength* known) {
       weights.mul_(strongest_coupling / strength);
       continue;
     }
-    const auto [left, values, right] = at::linalg_svd(scaled_weights(machine, *edge), /*full_matrices=*/false);
-    const at::Tensor clipped = (left * values.clamp_max(strongest_coupling)).mm(right);
-    weights.copy_(clipped / deviations(machine, edge->lower).unsqueeze(1) / deviations(machine, edge->upper));
+    set_to_limit_(weights, deviations(machine, edge->lower), deviations(machine, edge->upper), strongest_coupling);
   }
+  return true;
+}
+
+double coupling_strength(const at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper) {
+  return largest_singular_value(scaled_weights(W, lower, upper));
+}
+
+bool clip_coupling_(at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper, double limit) {
+  const at::Tensor first = on_cpu(lower).to(at::kDouble), second = on_cpu(upper).to(at::kDouble);
+  const at::Tensor N = scaled_weights(W, first, second);
+  const double bound = bound_on_norm(N);
+  if (!std::isfinite(bound) || bound <= limit) return false;
+  if (!(largest_singular_value(N) > limit)) return false;  // NaN is for others to find
+  set_to_limit_(W, first, second, limit);
   return true;
 }
 

@@ -37,4 +37,9 @@ bool keep_definite_(BoltzmannMachine& machine, KnownStrength* known = nullptr);
 // constrain_() of a machine that is constrained after every update.
 void constrain_(BoltzmannMachine& machine, KnownStrength& known);
 
+// The same of weights alone, W between two layers: N = diag(lower) W diag(upper) with the standard deviations √κ that
+// units have alone. The largest singular value of N, and W with those above `limit` set to it, in place.
+[[nodiscard]] double coupling_strength(const at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper);
+bool clip_coupling_(at::Tensor& W, const at::Tensor& lower, const at::Tensor& upper, double limit = strongest_coupling);
+
 }  // namespace harmonium

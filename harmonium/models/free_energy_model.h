@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,11 @@ class FreeEnergyModel {
   virtual void constrain_(Moments& theta) const = 0;
   // Empty where Z is finite, else what is wrong with the parameters.
   [[nodiscard]] virtual std::string complaint(const Moments& theta) const = 0;
+  // The precision of the values, inputs × inputs, given hidden units at the means that one row has; undefined where
+  // they are not Gaussian given hidden units.
+  [[nodiscard]] virtual at::Tensor precision_given(const at::Tensor&, const Moments&) const { return {}; }
+  // Numbers about the parameters for a line of metrics.
+  [[nodiscard]] virtual std::map<std::string, double> measures(const Moments&) const { return {}; }
   // E[h | v] of each group of hidden units, by name.
   [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> features(const at::Tensor& v,
                                                                                  const Moments& theta) const = 0;

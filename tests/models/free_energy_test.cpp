@@ -3,35 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "harmonium/core/error.h"
+#include "tests/support/energy_checks.h"
 #include "tests/support/free_energy.h"
 
 namespace harmonium {
 namespace {
 
 using support::CovarianceCase;
+using support::rows_of_values;
+using support::Square;
 
-at::Tensor rows_of_values(std::int64_t inputs) { return 1.5 * normal(Key(77), {5, inputs}, at::kDouble); }
-
-// ∂ total / ∂ target by central differences of the given function, for every element.
-at::Tensor differences(at::Tensor target, const std::function<double()>& total) {
-  constexpr double h = 1e-5;
-  at::Tensor found = at::zeros_like(target), flat = target.view({-1});
-  for (std::int64_t i = 0; i < flat.size(0); ++i) {
-    const double here = flat[i].item<double>();
-    flat[i].fill_(here + h);
-    const double above = total();
-    flat[i].fill_(here - h);
-    const double below = total();
-    flat[i].fill_(here);
-    found.view({-1})[i].fill_((above - below) / (2 * h));
-  }
-  return found;
-}
-
-double largest(const at::Tensor& difference) { return difference.abs().max().item<double>(); }
+double largest(const at::Tensor& difference) { return support::largest_of(difference); }
 
 class EveryCovarianceModel : public testing::TestWithParam<CovarianceCase> {
  protected:
@@ -40,25 +24,7 @@ class EveryCovarianceModel : public testing::TestWithParam<CovarianceCase> {
   at::Tensor v_ = rows_of_values(model_.inputs());
 };
 
-TEST_P(EveryCovarianceModel, HasTheScoreOfItsLogDensityAllAlongItsPath) {
-  for (const double beta : {0.0, 0.3, 1.0}) {
-    at::Tensor moved = v_.clone();
-    const at::Tensor expected =
-        differences(moved, [&] { return model_.log_f(moved, theta_, beta).sum().item<double>(); });
-    EXPECT_LT(largest(model_.score(v_, theta_, beta) - expected), 1e-7) << beta;
-  }
-}
-
-TEST_P(EveryCovarianceModel, HasTheGradientOfItsParameters) {
-  const Moments found = model_.moments(v_, theta_);
-  ASSERT_EQ(found.entries().size(), theta_.entries().size());
-  for (std::size_t i = 0; i < theta_.entries().size(); ++i) {
-    const auto& [name, value] = theta_.entries()[i];
-    EXPECT_EQ(found.entries()[i].first, name);
-    const at::Tensor expected = differences(value, [&] { return model_.log_f(v_, theta_).mean().item<double>(); });
-    EXPECT_LT(largest(found[name] - expected), 1e-7) << name;
-  }
-}
+TEST_P(EveryCovarianceModel, HasTheGradientsOfItsLogDensity) { support::expect_gradients(model_, theta_); }
 
 TEST_P(EveryCovarianceModel, StartsItsPathAtTheGaussianItDrawsFrom) {
   // log f_0(v) − log Z_0 = log N(v; mean, I), whose mean is the bias or zero.
@@ -73,40 +39,38 @@ TEST_P(EveryCovarianceModel, StartsItsPathAtTheGaussianItDrawsFrom) {
 }
 
 TEST_P(EveryCovarianceModel, GroupsItsParametersOnceAndHasFeaturesOfItsUnits) {
-  std::size_t grouped = 0;
-  for (const ParameterGroup& group : model_.groups())
-    for (const std::string& name : group.names) grouped += theta_.contains(name) ? 1 : 100;
-  EXPECT_EQ(grouped, theta_.entries().size());
+  support::expect_grouped_once(model_, theta_);
   const auto features = model_.features(v_, theta_);
   EXPECT_EQ(features.back().first, "covariance");
   EXPECT_EQ(features.back().second.size(1), model_.structure().covariance());
   EXPECT_EQ(features.size(), model_.structure().hidden > 0 ? 2U : 1U);
 }
 
+TEST_P(EveryCovarianceModel, ImpliesTheCovarianceOfUnitsThatAreOnAround) {
+  if (model_.structure().units != CovarianceUnits::switches) GTEST_SKIP() << "Gamma units are never sure";
+  at::Tensor bias = theta_["covariance.bias"];
+  bias.fill_(80);
+  bias[0].fill_(-80);
+  if (theta_.contains("hidden.bias")) theta_["hidden.bias"].fill_(80);
+  support::expect_curvature(model_, theta_);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EveryCovarianceModel, testing::ValuesIn(support::covariance_cases(3)),
                          [](const auto& one) { return one.param.name; });
-
-// By the trapezoidal rule over a square.
-double log_integral(const CovarianceModel& model, const Moments& theta, double reach, std::int64_t points) {
-  const at::Tensor axis = at::linspace(-reach, reach, points, at::kDouble);
-  const at::Tensor grid = at::stack({axis.repeat_interleave(points), axis.repeat({points})}, 1);
-  return at::logsumexp(model.log_f(grid, theta), 0).item<double>() +
-         2 * std::log(2 * reach / static_cast<double>(points - 1));
-}
 
 TEST(CovarianceModel, OfBinaryUnitsHasTheLogZThatQuadratureFinds) {
   for (const CovarianceCase& each : support::covariance_cases(2)) {
     if (each.structure.units != CovarianceUnits::switches) continue;
     const CovarianceModel model(each.structure);
     const Moments theta = support::random_parameters(model, 8);
-    EXPECT_NEAR(model.exact_log_z(theta), log_integral(model, theta, 14, 701), 1e-10) << each.name;
+    EXPECT_NEAR(model.exact_log_z(theta), Square{}.log_integral(model, theta), 1e-10) << each.name;
   }
 }
 
 TEST(CovarianceModel, KnownFromElsewhereHasItsLogZ) {
   const support::KnownMcrbm known;
   EXPECT_NEAR(known.model.exact_log_z(known.theta), 5.051593, 5e-7);
-  EXPECT_NEAR(log_integral(known.model, known.theta, 14, 701), 5.051593, 5e-7);
+  EXPECT_NEAR(Square{}.log_integral(known.model, known.theta), 5.051593, 5e-7);
 }
 
 // log f is the log of the sum, over all hidden states, of the joint density.
@@ -141,21 +105,15 @@ TEST(CovarianceModel, OfStudentFactorsIsIndependentSourcesWhereFiltersAreSquare)
   const CovarianceModel pair({.inputs = 2, .filters = 2, .units = CovarianceUnits::gammas, .contained = false});
   Moments theta = support::random_parameters(pair, 4);
   theta["covariance.gamma"].fill_(8);  // tails that end within the square
-  EXPECT_NEAR(pair.exact_log_z(theta), log_integral(pair, theta, 60, 2401), 1e-6);
+  EXPECT_NEAR(pair.exact_log_z(theta), (Square{.reach = 60, .points = 2401}.log_integral(pair, theta)), 1e-6);
 }
 
 TEST(CovarianceModel, DrawsExactly) {
   const support::KnownMcrbm known;
-  constexpr std::int64_t n = 40'000, points = 701;
-  const at::Tensor draws = known.model.exact_draws(known.theta, Key(9), n);
-  const at::Tensor axis = at::linspace(-14, 14, points, at::kDouble);
-  const at::Tensor grid = at::stack({axis.repeat_interleave(points), axis.repeat({points})}, 1);
-  const at::Tensor p = at::softmax(known.model.log_f(grid, known.theta), 0);
   // Means, squares and the product against quadrature, within 4.5 standard errors: false alarms 3·10⁻⁵ in all five.
-  const auto statistics = [](const at::Tensor& v) { return at::cat({v, v.square(), v.prod(1, true)}, 1); };
-  const at::Tensor found = statistics(draws), expected = p.matmul(statistics(grid));
-  const at::Tensor errors = (found.mean(0) - expected).abs() / (found.std(0) / std::sqrt(double{n}));
-  EXPECT_LT(largest(errors), 4.5);
+  EXPECT_LT(
+      support::deviation_of_moments(known.model.exact_draws(known.theta, Key(9), 40'000), known.model, known.theta),
+      4.5);
 }
 
 // Draws of f_β by quadrature stay draws of f_β under a sweep.

@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/autoregressive/causality.h"
+#include "tests/support/machines.h"
 #include "tests/support/statistics.h"
 #include "tests/support/vae.h"
 

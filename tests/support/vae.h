@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "harmonium/core/format.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/directed/vae.h"
 

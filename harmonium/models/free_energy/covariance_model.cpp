@@ -8,8 +8,9 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
-#include "harmonium/models/free_energy/gaussian_rows.h"
+#include "harmonium/models/checked_cholesky.h"
 #include "harmonium/models/free_energy/gaussian_states.h"
+#include "harmonium/models/free_energy/state_bits.h"
 
 namespace harmonium {
 
@@ -175,15 +176,16 @@ void CovarianceModel::gibbs_(at::Tensor& v, const Moments& theta, const Key& key
     const at::Tensor on = sample_bernoulli(key.fold_in(1), at::addmm(theta["hidden.bias"], v, W, 1, beta).sigmoid());
     linear = at::addmm(linear, on, W.t(), 1, beta);
   }
-  const std::int64_t rows = v.size(0), D = v.size(1), at_once = rows_at_once(D, C.size(1));
+  const std::int64_t rows = v.size(0), D = v.size(1),
+                     at_once = std::max<std::int64_t>(1, state_numbers_at_once / (D * std::max(D, C.size(1))));
   const at::Tensor noise = normal(key.fold_in(2), v.sizes(), v.options()).to(at::kDouble);
   const at::Tensor around = (structure_.contained ? 1 : 1 - beta) * at::eye(D, at::kDouble);
   for (std::int64_t first = 0; first < rows; first += at_once) {
     const std::int64_t count = std::min(at_once, rows - first);
     const at::Tensor scaled = filters.unsqueeze(0) * weights.narrow(0, first, count).unsqueeze(1);
     v.narrow(0, first, count)
-        .copy_(draw_by_precision(around + scaled.matmul(filters.t()), linear.narrow(0, first, count).to(at::kDouble),
-                                 noise.narrow(0, first, count)));
+        .copy_(gaussian_draws(checked_cholesky(around + scaled.matmul(filters.t()), "precisions of the hidden states"),
+                              linear.narrow(0, first, count).to(at::kDouble), noise.narrow(0, first, count)));
   }
 }
 
@@ -217,6 +219,14 @@ std::vector<std::pair<std::string, at::Tensor>> CovarianceModel::features(const 
     all.emplace_back("hidden", at::sigmoid(at::addmm(theta["hidden.bias"], v, theta["visible_hidden.weights"])));
   all.emplace_back("covariance", covariance_means(pooled_squares(v.matmul(theta["filters.weights"]), theta), theta, 1));
   return all;
+}
+
+at::Tensor CovarianceModel::precision_given(const at::Tensor& row, const Moments& theta) const {
+  const at::Tensor& C = theta["filters.weights"];
+  const at::Tensor q = covariance_means(pooled_squares(row.matmul(C), theta), theta, 1);
+  at::Tensor precision = (C * filter_weights(q, theta)).matmul(C.t());
+  if (structure_.contained) precision.diagonal().add_(1);
+  return precision;
 }
 
 double CovarianceModel::base_log_z(const Moments& theta) const {

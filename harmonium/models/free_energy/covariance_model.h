@@ -64,6 +64,7 @@ class CovarianceModel final : public FreeEnergyModel {
   void gibbs_(at::Tensor& v, const Moments& theta, const Key& key, double beta = 1) const override;
   void constrain_(Moments& theta) const override;
   [[nodiscard]] std::string complaint(const Moments& theta) const override;
+  [[nodiscard]] at::Tensor precision_given(const at::Tensor& row, const Moments& theta) const override;
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> features(const at::Tensor& v,
                                                                          const Moments& theta) const override;
   [[nodiscard]] double base_log_z(const Moments& theta) const override;

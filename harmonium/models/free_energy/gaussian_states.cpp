@@ -10,21 +10,9 @@
 #include "harmonium/core/error.h"
 #include "harmonium/kernels/random.h"
 #include "harmonium/models/checked_cholesky.h"
-#include "harmonium/models/free_energy/gaussian_rows.h"
+#include "harmonium/models/free_energy/state_bits.h"
 
 namespace harmonium {
-
-namespace {
-
-constexpr std::int64_t most_state_bits = 22;  // a table of 32 MB
-
-// Rows of bits: the digits of numbers, the first digit the fastest.
-at::Tensor bits_of(const at::Tensor& numbers, std::int64_t width) {
-  const at::Tensor shifted = at::bitwise_right_shift(numbers.unsqueeze(1), at::arange(width, at::kLong));
-  return shifted.bitwise_and(1).to(at::kDouble);
-}
-
-}  // namespace
 
 double GaussianStates::work(std::int64_t inputs, std::int64_t filters, std::int64_t covariance, std::int64_t hidden) {
   if (covariance + hidden > most_state_bits) return std::numeric_limits<double>::infinity();
@@ -40,19 +28,19 @@ GaussianStates::GaussianStates(const Moments& theta)
           covariance_ + hidden_, most_state_bits);
   const std::int64_t D = theta_["filters.weights"].size(0), all = std::int64_t{1} << covariance_,
                      inner = std::int64_t{1} << hidden_;
-  const at::Tensor mean_states = bits_of(at::arange(inner, at::kLong), hidden_);
+  const at::Tensor mean_states = state_bits(at::arange(inner, at::kLong), hidden_);
   at::Tensor m = theta_["visible.bias"].unsqueeze(0).expand({inner, D}), bias = at::zeros({inner}, at::kDouble);
   if (hidden_ > 0) {
     m = m + mean_states.matmul(theta_["visible_hidden.weights"].t());
     bias = mean_states.matmul(theta_["hidden.bias"]);
   }
   log_weights_ = at::empty({all, inner}, at::kDouble);
-  const std::int64_t at_once = rows_at_once(D, std::max(inner, theta_["filters.weights"].size(1)));
+  const std::int64_t widest = D * std::max({D, inner, theta_["filters.weights"].size(1)}),
+                     at_once = std::max<std::int64_t>(1, state_numbers_at_once / widest);
   const double gaussian = 0.5 * static_cast<double>(D) * std::log(2 * std::numbers::pi);
   for (std::int64_t first = 0; first < all; first += at_once) {
     const std::int64_t count = std::min(at_once, all - first);
-    const at::Tensor states = bits_of(at::arange(first, first + count, at::kLong), covariance_);
-    const at::Tensor L = checked_cholesky(precisions(states), "precisions of the hidden states");
+    const at::Tensor states = state_bits(at::arange(first, first + count, at::kLong), covariance_), L = factors(states);
     const at::Tensor log_root = L.diagonal(0, 1, 2).log().sum(1, /*keepdim=*/true);
     const at::Tensor y = at::linalg_solve_triangular(L, m.t().unsqueeze(0).expand({count, D, inner}), /*upper=*/false);
     log_weights_.narrow(0, first, count)
@@ -61,32 +49,31 @@ GaussianStates::GaussianStates(const Moments& theta)
   }
 }
 
-at::Tensor GaussianStates::precisions(const at::Tensor& covariance_states) const {
+at::Tensor GaussianStates::factors(const at::Tensor& covariance_states) const {
   const at::Tensor& C = theta_["filters.weights"];
   const at::Tensor weights =
       theta_.contains("pooling.weights") ? covariance_states.matmul(theta_["pooling.weights"].t()) : covariance_states;
-  return at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t());
+  return checked_cholesky(at::eye(C.size(0), at::kDouble) + (C.unsqueeze(0) * weights.unsqueeze(1)).matmul(C.t()),
+                          "precisions of the hidden states");
 }
 
 double GaussianStates::log_z() const { return at::logsumexp(log_weights_.view({-1}), 0).item<double>(); }
 
 at::Tensor GaussianStates::draw(const Key& key, std::int64_t rows) const {
-  const at::Tensor flat = log_weights_.view({-1}), cumulative = at::softmax(flat, 0).cumsum(0);
-  const at::Tensor chosen =
-      at::searchsorted(cumulative, uniform(key.fold_in(0), {rows}, at::kDouble)).clamp_max(flat.size(0) - 1);
-  const at::Tensor on = bits_of(at::bitwise_right_shift(chosen, hidden_), covariance_);
-  const at::Tensor mean_on = bits_of(chosen.bitwise_and((std::int64_t{1} << hidden_) - 1), hidden_);
+  const at::Tensor chosen = draw_states(log_weights_, key.fold_in(0), rows);
+  const at::Tensor on = state_bits(at::bitwise_right_shift(chosen, hidden_), covariance_);
+  const at::Tensor mean_on = state_bits(chosen.bitwise_and((std::int64_t{1} << hidden_) - 1), hidden_);
   const std::int64_t D = theta_["filters.weights"].size(0);
   const at::Tensor noise = normal(key.fold_in(1), {rows, D}, at::kDouble);
   at::Tensor m = theta_["visible.bias"].unsqueeze(0).expand({rows, D});
   if (hidden_ > 0) m = m + mean_on.matmul(theta_["visible_hidden.weights"].t());
   const at::Tensor found = at::empty({rows, D}, at::kDouble);
-  const std::int64_t at_once = rows_at_once(D, theta_["filters.weights"].size(1));
+  const std::int64_t at_once = std::max<std::int64_t>(1, state_numbers_at_once / (D * std::max(D, on.size(1))));
   for (std::int64_t first = 0; first < rows; first += at_once) {
     const std::int64_t count = std::min(at_once, rows - first);
     found.narrow(0, first, count)
-        .copy_(draw_by_precision(precisions(on.narrow(0, first, count)), m.narrow(0, first, count),
-                                 noise.narrow(0, first, count)));
+        .copy_(gaussian_draws(factors(on.narrow(0, first, count)), m.narrow(0, first, count),
+                              noise.narrow(0, first, count)));
   }
   return found;
 }

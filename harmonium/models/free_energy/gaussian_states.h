@@ -23,7 +23,7 @@ class GaussianStates {
   [[nodiscard]] at::Tensor draw(const Key& key, std::int64_t rows) const;
 
  private:
-  [[nodiscard]] at::Tensor precisions(const at::Tensor& covariance_states) const;  // Λ, one for each row
+  [[nodiscard]] at::Tensor factors(const at::Tensor& covariance_states) const;  // L of Λ = LLᵀ, one for each row
 
   Moments theta_;
   std::int64_t covariance_, hidden_;
