@@ -86,14 +86,19 @@ std::unique_ptr<Trainee> train_energy_model(const RunConfig& config, const RunDa
   return train_by_likelihood(
       std::move(objective), config, seen,
       {.model = [begun](const Moments& parameters) -> std::unique_ptr<Model> {
-         return begun->with_parameters(parameters);
+         if (begun->energy()->complaint(parameters).empty()) return begun->with_parameters(parameters);
+         Moments back = parameters.clone();  // an average may lie outside of what each step kept to
+         begun->energy()->constrain_(back);
+         return begun->with_parameters(std::move(back));
        },
        .measures = [energy, learnt, validated](const Moments& parameters,
                                                const at::Tensor& rows) -> std::map<std::string, double> {
-         if (!validated) return {};
+         std::map<std::string, double> found = energy->measures(parameters);
+         if (!validated) return found;
          // Far above 0: training rows are likelier than others.
          const auto mean = [&](const at::Tensor& v) { return energy->log_f(v, parameters).mean().item<double>(); };
-         return {{"log_f_overfit", mean(learnt) - mean(rows)}};
+         found["log_f_overfit"] = mean(learnt) - mean(rows);
+         return found;
        }});
 }
 

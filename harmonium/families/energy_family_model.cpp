@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "harmonium/core/error.h"
+#include "harmonium/families/implied_covariance.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/families/shown_range.h"
@@ -62,6 +63,8 @@ std::vector<Exhibit> EnergyFamilyModel::exhibits(const ExhibitInput& input) cons
   for (const Exhibit& each : all) largest = std::max(largest, each.rows.abs().max().item<double>());
   for (Exhibit& each : all) each.full_colour = largest;
   for (Exhibit& each : own_exhibits(input)) all.push_back(std::move(each));
+  if (auto found = covariance_eigenvectors(*energy_, theta_, whitening_, input.train)) all.push_back(std::move(*found));
+  if (!energy_->complaint(theta_).empty()) return all;
   all.push_back({.id = "samples",
                  .title = "Samples",
                  .caption = format("{}.", method()),
@@ -176,15 +179,24 @@ bool EnergyFamilyModel::draws_exactly() const {
 }
 
 std::string EnergyFamilyModel::method() const {
-  return draws_exactly() ? "exact draws: a state of all hidden units, then the values" : "Hamiltonian Monte Carlo";
+  if (draws_exactly()) return "exact draws: a state of all hidden units, then the values";
+  return prefers_gibbs() ? "Gibbs sampling" : "Hamiltonian Monte Carlo";
 }
 
 at::Tensor EnergyFamilyModel::draw(const Request& request) const {
   const Key key(request.seed);
   const Moments theta = theta_.to(at::kDouble);
+  const std::string complaint = energy_->complaint(theta);
+  require(complaint.empty(), "this model cannot be sampled: {}", complaint);
   at::Tensor v;
   if (draws_exactly()) {
     v = energy_->exact_draws(theta, key, request.count);
+  } else if (prefers_gibbs()) {
+    v = energy_->base_draws(theta, key.fold_in(0), request.count);
+    for (std::int64_t i = 0; i < request.sweeps; ++i) {
+      energy_->gibbs_(v, theta, key.fold_in(2).fold_in(static_cast<std::uint64_t>(i)));
+      request.progress(i + 1, request.sweeps);
+    }
   } else {
     const HmcTarget target = hmc_target(*energy_, theta);
     v = energy_->base_draws(theta, key.fold_in(0), request.count);

@@ -48,6 +48,8 @@ class EnergyFamilyModel : public Model, private Density, private Generator, priv
   [[nodiscard]] virtual std::vector<Filters> filters() const = 0;
   // "all on one scale": what a caption says of how filters compare.
   [[nodiscard]] virtual std::string scale_of_filters() const { return "all on one scale"; }
+  // Whether samples are drawn by the model's Gibbs sweeps, where it has them.
+  [[nodiscard]] virtual bool prefers_gibbs() const { return false; }
   // Pictures of its own, between filters and samples.
   [[nodiscard]] virtual std::vector<Exhibit> own_exhibits(const ExhibitInput&) const { return {}; }
 
@@ -61,7 +63,7 @@ class EnergyFamilyModel : public Model, private Density, private Generator, priv
   [[nodiscard]] bool enumerates(const EstimationOptions& options) const final;
   [[nodiscard]] double products(const EstimationOptions& options, bool with_data) const final;
   [[nodiscard]] Evaluation evaluate(const TestData* test, const Findings& findings, double gap) const;
-  // Generator: HMC, or exact draws where hidden states can be enumerated.
+  // Generator: exact draws where hidden states can be enumerated, else Gibbs sweeps or HMC.
   [[nodiscard]] at::Tensor draw(const Request& request) const final;
   [[nodiscard]] std::string method() const final;
   [[nodiscard]] bool markov() const final { return !draws_exactly(); }

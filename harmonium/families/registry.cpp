@@ -9,20 +9,20 @@ namespace harmonium {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      rbm_family(),       classification_rbm_family(),
-      mrf_family(),       semi_restricted_family(),
-      boltzmann_family(), dbm_family(),
-      dbn_family(),       classification_dbn_family(),
-      nade_family(),      made_family(),
-      fvbn_family(),      orderless_nade_family(),
-      pixel_net_family(), rnade_family(),
-      vae_family(),       ladder_family(),
-      sbn_family(),       draw_family(),
-      mixture_family(),   factor_analyzers_family(),
-      mlp_family(),       autoencoder_family(),
-      capsules_family(),  pot_family(),
-      mpot_family(),      covariance_rbm_family(),
-      mcrbm_family(),
+      rbm_family(),         classification_rbm_family(),
+      mrf_family(),         semi_restricted_family(),
+      boltzmann_family(),   dbm_family(),
+      dbn_family(),         classification_dbn_family(),
+      nade_family(),        made_family(),
+      fvbn_family(),        orderless_nade_family(),
+      pixel_net_family(),   rnade_family(),
+      vae_family(),         ladder_family(),
+      sbn_family(),         draw_family(),
+      mixture_family(),     factor_analyzers_family(),
+      mlp_family(),         autoencoder_family(),
+      capsules_family(),    pot_family(),
+      mpot_family(),        covariance_rbm_family(),
+      mcrbm_family(),       ssrbm_family(),
   };
   return all;
 }

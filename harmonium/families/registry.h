@@ -57,5 +57,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family mpot_family();
 [[nodiscard]] Family covariance_rbm_family();
 [[nodiscard]] Family mcrbm_family();
+[[nodiscard]] Family ssrbm_family();
 
 }  // namespace harmonium

@@ -198,7 +198,8 @@ TEST_P(DequantizedFamily, LearnsGoesOnBitForBitAndIsJudgedAsItWasTrained) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DequantizedFamily,
-                         testing::Values("rbm", "rnade", "factor_analyzers", "pot", "mpot", "covariance_rbm", "mcrbm"),
+                         testing::Values("rbm", "rnade", "factor_analyzers", "pot", "mpot", "covariance_rbm", "mcrbm",
+                                         "ssrbm"),
                          [](const auto& one) { return one.param; });
 
 TEST(Dequantized, IsRefusedWhereItMeansNothing) {

@@ -186,6 +186,14 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                             {"activation", "tanh"}}}},
                          little),
                  "the file holds 1");
+  json slabs = {{"inputs", 30000}, {"hidden", 30000}, {"penalties", true}, {"certificate", true}, {"spread", 1.0}};
+  expect_refusal(file_of("ssrbm", {{"spike_slab_model", slabs}}, little), "the file holds 1");
+  expect_refusal(file_of("pot", {{"spike_slab_model", slabs}}, little), "no spikes and slabs");
+  slabs["hidden"] = 1LL << 40;
+  expect_refusal(file_of("ssrbm", {{"spike_slab_model", slabs}}, little), "make no layer");
+  slabs["hidden"] = 0;
+  slabs["inputs"] = 0;
+  expect_refusal(file_of("ssrbm", {{"spike_slab_model", slabs}}, little), "needs inputs and hidden units");
   json deep = {{"visible", "bernoulli:100"}, {"hidden", json::array()}, {"latent", 5}, {"activation", "tanh"}};
   deep["above"] = json::array({{{"hidden", json::array({30000})}, {"latent", 30000}}});
   expect_refusal(file_of("vae", {{"vae", deep}}, little), "the file holds 1");

@@ -23,7 +23,8 @@ void add_models(Seeds& seeds) {
     const std::unique_ptr<Model> model = small_model(config, data);
     seeds.emplace_back("model", model->encode_file());
     seeds.emplace_back("config", to_toml(config));
-    if (family.name == "vae" || family.name == "ladder") {  // several layers of latent variables, and convolutions
+    // Several layers of latent variables, convolutions, penalties.
+    if (family.name == "vae" || family.name == "ladder" || family.name == "ssrbm") {
       RunConfig deep = config;
       RunConfig::visit(deep, [](const char* name, auto& field, const char*) {
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
@@ -31,6 +32,8 @@ void add_models(Seeds& seeds) {
           if (option == "latent") field = "2,1";
           if (option == "net") field = "conv";
           if (option == "scales") field = "0,1";
+          if (option == "definite") field = "penalty";
+          if (option == "penalties") field = "learnt";
         }
       });
       resolve(deep, data);
