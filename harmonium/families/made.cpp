@@ -37,7 +37,7 @@ void resolve(RunConfig& config, RunData&) {
   (void)layer_widths(config.layers);
   if (config.activation == "auto") config.activation = "relu";
   require(parse_activation(config.activation) != Activation::softmax,
-          "@activation softmax: hidden layers may be tanh, relu, elu, logistic or linear");
+          "@activation softmax: hidden layers may be tanh, relu, elu, softplus, logistic or linear");
   resolve_likelihood(config, 0.001);
 }
 

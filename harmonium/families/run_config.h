@@ -134,7 +134,7 @@ struct RunConfig {
         "hidden layers from the data up, such as 500,1000; each a number of units or, in Boltzmann machines, a unit type");
     visitor("labels", self.labels, "none, or top: a label layer is joined to the topmost hidden layer");
     visitor("activation", self.activation,
-            "activation of hidden layers: logistic, relu, linear, tanh, elu; auto: the usual one");
+            "activation of hidden layers: logistic, relu, linear, tanh, elu, softplus; auto: the usual one");
     visitor("code", self.code, "activation of the code layer: linear, logistic, relu");
     visitor("start", self.start, "a trained model (run folder or file) to start from; see `harmonium finetune`");
     visitor("pretrain", self.pretrain,

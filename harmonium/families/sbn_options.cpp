@@ -184,7 +184,7 @@ void resolve_sbn(RunConfig& config, RunData& data) {
   (void)between_widths(config);
   if (config.activation == "auto") config.activation = "tanh";
   require(parse_activation(config.activation) != Activation::softmax,
-          "@activation softmax: layers between may be tanh, relu, elu, logistic or linear");
+          "@activation softmax: layers between may be tanh, relu, elu, softplus, logistic or linear");
   (void)autoregressive_visible(config.visible, "a sigmoid belief net");
   resolve_objective(config);
   resolve_likelihood(config, 0.001);

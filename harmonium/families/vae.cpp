@@ -73,7 +73,7 @@ void resolve(RunConfig& config, RunData&) {
   (void)levels_of(config);
   if (config.activation == "auto") config.activation = "tanh";
   require(parse_activation(config.activation) != Activation::softmax,
-          "@activation softmax: hidden layers may be tanh, relu, elu, logistic or linear");
+          "@activation softmax: hidden layers may be tanh, relu, elu, softplus, logistic or linear");
   resolve_likelihood(config, 0.001);
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 const std::vector<std::pair<Activation, std::string>>& activation_names() {
   static const std::vector<std::pair<Activation, std::string>> names = {
-      {Activation::linear, "linear"},   {Activation::logistic, "logistic"}, {Activation::relu, "relu"},
-      {Activation::softmax, "softmax"}, {Activation::tanh, "tanh"},         {Activation::elu, "elu"}};
+      {Activation::linear, "linear"},    {Activation::logistic, "logistic"}, {Activation::relu, "relu"},
+      {Activation::softmax, "softmax"},  {Activation::tanh, "tanh"},         {Activation::elu, "elu"},
+      {Activation::softplus, "softplus"}};
   return names;
 }
 
@@ -50,6 +51,8 @@ at::Tensor activate(Activation activation, const at::Tensor& input) {
       return input.tanh();
     case Activation::elu:
       return at::elu(input);
+    case Activation::softplus:
+      return at::softplus(input, /*beta=*/1, /*threshold=*/40);  // beyond, x itself to rounding
   }
   throw std::logic_error("an activation that nobody computes");
 }

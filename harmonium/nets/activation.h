@@ -13,7 +13,8 @@ enum class Activation {
   relu,     // max(0, x)
   softmax,  // over all units of the layer
   tanh,
-  elu,  // x above zero, e^x − 1 below
+  elu,       // x above zero, e^x − 1 below
+  softplus,  // log(1 + e^x)
 };
 
 [[nodiscard]] std::string to_string(Activation activation);

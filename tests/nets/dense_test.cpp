@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<Activation>& hidden_activations() {
   static const std::vector<Activation> all = {Activation::linear, Activation::logistic, Activation::relu,
-                                              Activation::tanh, Activation::elu};
+                                              Activation::tanh,   Activation::elu,      Activation::softplus};
   return all;
 }
 
@@ -27,6 +27,8 @@ double value_of(Activation activation, double x) {
       return std::tanh(x);
     case Activation::elu:
       return x > 0 ? x : std::exp(x) - 1;
+    case Activation::softplus:
+      return std::log1p(std::exp(x));
     default:
       return x;
   }
