@@ -58,5 +58,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family covariance_rbm_family();
 [[nodiscard]] Family mcrbm_family();
 [[nodiscard]] Family ssrbm_family();
+[[nodiscard]] Family deep_energy_family();
 
 }  // namespace harmonium

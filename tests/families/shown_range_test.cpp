@@ -45,7 +45,7 @@ TEST(ShownRange, OfSmallValuesAroundZeroIsNotCutAtZeroWhateverTheFamily) {
   const std::vector<std::pair<std::string, std::string>> all = {
       {"rbm", "5"},   {"rbm", "spike_slab:5"}, {"pot", ""},
       {"mpot", "3"},  {"covariance_rbm", ""},  {"mcrbm", "3"},
-      {"ssrbm", "3"},     {"factor_analyzers", ""},
+      {"ssrbm", "3"}, {"deep_energy", ""},     {"factor_analyzers", ""},
       {"rnade", "5"}};
   for (const auto& [family, hidden] : all) {
     SCOPED_TRACE(family + " " + hidden);

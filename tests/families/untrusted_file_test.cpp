@@ -194,6 +194,16 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
   slabs["hidden"] = 0;
   slabs["inputs"] = 0;
   expect_refusal(file_of("ssrbm", {{"spike_slab_model", slabs}}, little), "needs inputs and hidden units");
+  json energy = {{"inputs", 30000}, {"layers", {30000, 10}}, {"activation", "tanh"}, {"spread", 1.0}};
+  expect_refusal(file_of("deep_energy", {{"deep_energy", energy}}, little), "the file holds 1");
+  expect_refusal(file_of("rbm", {{"deep_energy", energy}}, little), "no deep energy model");
+  for (const json& layers : {json{1LL << 40}, json{-1}, json{3, 1LL << 62}}) {
+    energy["layers"] = layers;
+    expect_refusal(file_of("deep_energy", {{"deep_energy", energy}}, little), "make no layer");
+  }
+  energy["inputs"] = 0;
+  energy["layers"] = json::array();
+  expect_refusal(file_of("deep_energy", {{"deep_energy", energy}}, little), "a number of inputs");
   json deep = {{"visible", "bernoulli:100"}, {"hidden", json::array()}, {"latent", 5}, {"activation", "tanh"}};
   deep["above"] = json::array({{{"hidden", json::array({30000})}, {"latent", 30000}}});
   expect_refusal(file_of("vae", {{"vae", deep}}, little), "the file holds 1");
