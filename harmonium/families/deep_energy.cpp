@@ -144,7 +144,7 @@ Family deep_energy_family() {
               [](const RunConfig& config) {
                 std::string text = config.visible;
                 for (const std::string& each : split_layers(config.layers)) text += " – " + each;
-                return text + "; hmc";
+                return text + energy_words(config.own.as<DeepEnergyOptions>());
               },
           .dequantizes = true,
           .real_values = true,

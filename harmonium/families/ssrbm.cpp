@@ -175,7 +175,8 @@ Family ssrbm_family() {
               },
           .words =
               [](const RunConfig& config) {
-                return format("{} – {} spikes and slabs; hmc", config.visible, config.hidden);
+                return format("{} – {} spikes and slabs{}", config.visible, config.hidden,
+                              energy_words(config.own.as<SpikeSlabOptions>()));
               },
           .dequantizes = true,
           .real_values = true,
