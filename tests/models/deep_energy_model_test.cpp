@@ -126,8 +126,8 @@ TEST(DeepEnergyModel, LearnsClustersAndAnnealingFindsItsLogZ) {
       -0.5 * (away.matmul(precision) * away).sum(1) + 0.5 * at::logdet(precision) - std::log(2 * M_PI);
   const double of_gaussian = square.divergence(truth(grid), gaussian);
   const double of_model = square.divergence(truth(grid), model->log_f(grid, theta) - log_z);
-  EXPECT_GT(of_gaussian, 0.5);
-  EXPECT_LT(of_model, 0.1);
+  EXPECT_GT(of_gaussian, 1);
+  EXPECT_LT(of_model, 0.2);
   const AisResult up = ais(FreeEnergyPath(*model, theta, 7), 500, 400, {.seed = 8});
   const at::Tensor w = (up.log_weights - log_z).exp();
   // Four standard errors: false alarms 6·10⁻⁵.

@@ -51,10 +51,11 @@ inline void expect_gradients(const FreeEnergyModel& model, const Moments& theta)
   }
 }
 
-// Where hidden units are surely on or off, log f is a parabola: its curvature, by differences of the score.
-inline void expect_curvature(const FreeEnergyModel& model, const Moments& theta, double tolerance = 1e-6) {
+// Where the means of hidden units do not move with the row, the precision that it implies is the curvature of log f: by
+// differences of the score.
+inline void expect_curvature(const FreeEnergyModel& model, const Moments& theta, const at::Tensor& v,
+                             double tolerance = 1e-6) {
   constexpr double h = 1e-4;
-  const at::Tensor v = rows_of_values(model.inputs()).narrow(0, 0, 1);
   const at::Tensor steps = h * at::eye(model.inputs(), at::kDouble);
   const at::Tensor expected = (model.score(v - steps, theta) - model.score(v + steps, theta)) / (2 * h);
   EXPECT_LT(largest_of(model.precision_given(v, theta) - expected), tolerance);

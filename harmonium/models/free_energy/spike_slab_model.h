@@ -18,10 +18,10 @@
 // least factor with w_j w_jᵀ/α_j ⪯ r_j diag(Φ_j), so Λ_h ≻ 0 in every state if
 //   Λ ≻ Σ_j (1 − 1/r_j)₊ w_j w_jᵀ/α_j,
 // which without Φ (r = ∞) is also necessary. Two ways to stay there:
-//   certificate   Λ ≻ W diag(1/α) Wᵀ: singular values of Λ^{-½} W α^{-½} are clipped, as for machines
+//   certificate   Λ ≻ W diag(1/α) Wᵀ: singular values of Λ^{-½} W α^{-½} are clipped at 0.95, as for machines at 1
 //                 (models/definiteness.h); Φ is 0, or is learnt and only adds to it
 //   penalty       Φ_ij ≥ |W_ij| Σ_k |W_kj|/α_j, the least total with r_j ≤ 1: W is free
-// Columns of W are kept at unit length, and μ and α scaled along, which leaves the density as it is.
+// Before that columns of W are brought to unit length, and μ and α scaled along, which leaves the density as it is.
 //
 // Annealing: β multiplies x − b, as α/β, βμ and βΦ would. Exact log Z: a sum over the states of all spikes
 // (spike_slab_states.h). Cost of log f or its gradient: two products with W per row, and two with Φ.
