@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include "harmonium/core/error.h"
+#include "harmonium/models/checked_cholesky.h"
 
 namespace harmonium {
 
@@ -65,11 +66,20 @@ S3cPosterior s3c_mean_field(const S3cTerms& terms, const at::Tensor& rows, const
   require(options.clip > 0 && options.clip <= 1, "slabs are clipped to a share in (0, 1], not {}", options.clip);
   const c10::NoGradGuard without_gradient;
   const SpikeSlabRound round(terms, rows);
-  S3cPosterior q{.spikes = terms.b.sigmoid().expand_as(round.fields),
-                 .slabs = terms.mu.expand_as(round.fields),
-                 .precision = round.gamma};
-  for (std::int64_t i = 0; i < options.rounds; ++i) round.all_at_once_(q, options.damping, options.clip);
-  for (std::int64_t i = 0; i < options.single_rounds; ++i) round.one_by_one_(q);
+  const auto climbed = [&](const at::Tensor& spikes, const at::Tensor& slabs) {
+    S3cPosterior q{.spikes = spikes, .slabs = slabs, .precision = round.gamma};
+    for (std::int64_t i = 0; i < options.rounds; ++i) round.all_at_once_(q, options.damping, options.clip);
+    for (std::int64_t i = 0; i < options.single_rounds; ++i) round.one_by_one_(q);
+    return q;
+  };
+  S3cPosterior q = climbed(terms.b.sigmoid().expand_as(round.fields), terms.mu.expand_as(round.fields));
+  if (!options.two_starts) return q;
+  const at::Tensor joined = checked_cholesky(at::diag(terms.alpha) + terms.products, "precisions of slabs");
+  const S3cPosterior other = climbed(at::ones_like(round.fields),
+                                     at::cholesky_solve((round.fields + round.pull).t(), joined).t().contiguous());
+  const at::Tensor better = s3c_bound(terms, rows, other).gt(s3c_bound(terms, rows, q)).unsqueeze(1);
+  q.spikes = at::where(better, other.spikes, q.spikes);
+  q.slabs = at::where(better, other.slabs, q.slabs);
   return q;
 }
 

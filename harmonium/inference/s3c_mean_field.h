@@ -23,6 +23,9 @@ struct S3cMeanFieldOptions {
   double damping = 0.4;            // share of the old value that is kept
   double clip = 0.5;               // in (0, 1]
   std::int64_t single_rounds = 0;  // then so many, one unit after the other
+  // Begins a second time with all units on and the slabs that are then exact, and keeps for every row what has the
+  // higher bound: there are local maxima.
+  bool two_starts = false;
 };
 
 // Posteriors of rows, with no path to the parameters. Every row begins at the prior, ĥ = σ(b), ŝ = μ.

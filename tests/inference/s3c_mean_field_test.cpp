@@ -129,6 +129,19 @@ TEST(S3cMeanField, NeedsDampingWhereColumnsOverlap) {
   EXPECT_NEAR(damped, bound(to_the_end), 0.5);
 }
 
+TEST(S3cMeanField, KeepsTheBetterOfTwoStartsForEveryRow) {
+  const S3c model = small_s3c(4, 6, 5, 2);
+  const S3cTerms terms(model.parameters());
+  const at::Tensor rows = s3c_test_rows(model, 200);
+  const auto bound = [&](bool two_starts) {
+    return s3c_bound(terms, rows, s3c_mean_field(terms, rows, {.single_rounds = 200, .two_starts = two_starts}));
+  };
+  const at::Tensor gain = bound(true) - bound(false);
+  EXPECT_TRUE(gain.ge(0).all().item<bool>());
+  EXPECT_TRUE(gain.gt(0.1).any().item<bool>()) << "columns of this length have local maxima";
+  EXPECT_TRUE(gain.eq(0).any().item<bool>());
+}
+
 TEST(S3cMeanField, RefusesWhatMakesNoSense) {
   const S3c model = small_s3c(3, 2);
   const S3cTerms terms(model.parameters());
