@@ -23,7 +23,7 @@ const std::vector<Family>& families() {
       capsules_family(),    pot_family(),
       mpot_family(),        covariance_rbm_family(),
       mcrbm_family(),       ssrbm_family(),
-      deep_energy_family(),
+      deep_energy_family(), s3c_family(),
   };
   return all;
 }

@@ -59,5 +59,6 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family mcrbm_family();
 [[nodiscard]] Family ssrbm_family();
 [[nodiscard]] Family deep_energy_family();
+[[nodiscard]] Family s3c_family();
 
 }  // namespace harmonium

@@ -199,7 +199,7 @@ TEST_P(DequantizedFamily, LearnsGoesOnBitForBitAndIsJudgedAsItWasTrained) {
 
 INSTANTIATE_TEST_SUITE_P(All, DequantizedFamily,
                          testing::Values("rbm", "rnade", "factor_analyzers", "pot", "mpot", "covariance_rbm", "mcrbm",
-                                         "ssrbm"),
+                                         "ssrbm", "s3c"),
                          [](const auto& one) { return one.param; });
 
 TEST(Dequantized, IsRefusedWhereItMeansNothing) {

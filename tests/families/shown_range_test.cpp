@@ -42,11 +42,17 @@ std::unique_ptr<Model> made_for(const std::string& family, const std::string& hi
 
 // Pictures around zero were cut there where their values are small.
 TEST(ShownRange, OfSmallValuesAroundZeroIsNotCutAtZeroWhateverTheFamily) {
-  const std::vector<std::pair<std::string, std::string>> all = {
-      {"rbm", "5"},   {"rbm", "spike_slab:5"}, {"pot", ""},
-      {"mpot", "3"},  {"covariance_rbm", ""},  {"mcrbm", "3"},
-      {"ssrbm", "3"}, {"deep_energy", ""},     {"factor_analyzers", ""},
-      {"rnade", "5"}};
+  const std::vector<std::pair<std::string, std::string>> all = {{"rbm", "5"},
+                                                                {"rbm", "spike_slab:5"},
+                                                                {"pot", ""},
+                                                                {"mpot", "3"},
+                                                                {"covariance_rbm", ""},
+                                                                {"mcrbm", "3"},
+                                                                {"ssrbm", "3"},
+                                                                {"deep_energy", ""},
+                                                                {"factor_analyzers", ""},
+                                                                {"rnade", "5"},
+                                                                {"s3c", "5"}};
   for (const auto& [family, hidden] : all) {
     SCOPED_TRACE(family + " " + hidden);
     const auto [low, high] = made_for(family, hidden, 0.3)->shown_range();

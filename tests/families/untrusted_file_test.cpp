@@ -239,6 +239,9 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
                 {{"inputs", 30000}, {"varying", 30000}, {"components", 10000}, {"factors", 10}, {"noise", 0.1}}}},
               little),
       "the file holds 1");
+  expect_refusal(file_of("s3c", {{"s3c", {{"inputs", 30000}, {"hidden", 30000}}}}, little), "the file holds 1");
+  expect_refusal(file_of("s3c", {{"s3c", {{"inputs", 0}, {"hidden", 3}}}}, little), "make no sparse coding");
+  expect_refusal(file_of("s3c", {{"s3c", {{"inputs", 3}}}}, little), "damaged");
   json drawn = {{"rows", 300},        {"columns", 300},        {"composites", 20000},       {"parts", 9},
                 {"template", 11},     {"channels", 1},         {"distortions", 30},         {"hidden", {30000}},
                 {"sharpness", 100.0}, {"negative_ink", false}, {"output_model", "semisoft"}};
