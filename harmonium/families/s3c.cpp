@@ -200,7 +200,8 @@ ModelSize size_of(const RunConfig& config) {
 Family s3c_family() {
   namespace groups = option_groups;
   std::vector<std::string> options = groups::joined({groups::common(), groups::tracked(), {"hidden", "patience"}});
-  for (const char* other : {"shrink", "precision"}) std::erase(options, other);
+  // A penalty on the length of columns means nothing where that is always 1.
+  for (const char* other : {"shrink", "precision", "weight_decay"}) std::erase(options, other);
   return {.name = "s3c",
           .title = "Spike-and-slab sparse coding",
           .help =

@@ -115,9 +115,10 @@ at::Tensor S3cModel::draw(const Request& request) const {
 std::vector<Exhibit> S3cModel::exhibits(const ExhibitInput& input) const {
   constexpr std::int64_t most = 96, samples = 60;
   const S3cTerms terms(model_.parameters());
-  const bool seen = input.train.values.defined() && input.train.rows() > 0 && input.train.missing == 0;
+  const Dataset& train = input.train;
+  const bool seen = train.rows() > 0 && train.columns() == model_.structure().inputs && train.missing == 0;
   const at::Tensor activity =
-      seen ? encode(input.train.first(rows_at_once).to_float(), 0).mean(0).to(at::kDouble) : terms.b.sigmoid();
+      seen ? encode(train.first(rows_at_once).to_float(), 0).mean(0).to(at::kDouble) : terms.b.sigmoid();
   const at::Tensor order = activity.argsort(0, /*descending=*/true),
                    shown = order.narrow(0, 0, std::min(most, order.size(0)));
   const at::Tensor filters = terms.W.t().index_select(0, shown);

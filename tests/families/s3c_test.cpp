@@ -84,20 +84,12 @@ TEST(S3cFamily, LearnsATeacherFromItsDraws) {
   }
 }
 
-class S3cQuiet final : public Watcher {
- public:
-  [[nodiscard]] Progress begin(const std::string&) override {
-    return [](std::int64_t, std::int64_t) {};
-  }
-  void say(const std::string&) override {}
-};
-
 Evaluation s3c_judged(const Model& model, const at::Tensor& rows, const std::string& method) {
   const TestData test = make_test_data("rows", {.name = "rows", .values = rows.to(at::kFloat)}, {}, model.visible());
   EstimationOptions options;
   options.method = method;
   options.importance = 2000;
-  S3cQuiet watcher;
+  support::Silent watcher;
   const Evaluation found = model.density()->judge({&test}, options, watcher, nullptr).front();
   EXPECT_TRUE(model.density()->same_way(found, options));
   return found;
