@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ at::Tensor S3cTerms::log_noise(const at::Tensor& rows) const {
   const auto D = static_cast<double>(a.size(0));
   return 0.5 * (beta.log().sum() - D * std::log(2 * std::numbers::pi) - ((rows - a).square() * beta).sum(1));
 }
+
+at::Tensor S3cPosterior::codes() const { return spikes * slabs; }
 
 S3c::S3c(S3cStructure structure, at::ScalarType type) : structure_(structure) {
   const std::int64_t D = structure_.inputs, H = structure_.hidden;

@@ -44,7 +44,7 @@ struct S3cPosterior {
   at::Tensor spikes, slabs;  // ĥ, ŝ: rows × H
   at::Tensor precision;      // γ, H
   // E[h∘s] = ĥ∘ŝ.
-  [[nodiscard]] at::Tensor codes() const { return spikes * slabs; }
+  [[nodiscard]] at::Tensor codes() const;
 };
 
 class S3c {
