@@ -9,6 +9,7 @@
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/covariance_family_model.h"
 #include "harmonium/families/energy_family.h"
+#include "harmonium/families/hidden_units.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"

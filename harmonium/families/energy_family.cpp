@@ -43,14 +43,6 @@ void resolve_energy(RunConfig& config, const RunData& data, EnergyOptions& own, 
   if (config.particles == 0) config.particles = config.batch;
 }
 
-std::int64_t hidden_units(const RunConfig& config, const char* what) {
-  constexpr std::size_t most_digits = 7;
-  require(!config.hidden.empty() && config.hidden.size() <= most_digits &&
-              config.hidden.find_first_not_of("0123456789") == std::string::npos && std::stoll(config.hidden) > 0,
-          "@hidden {}: give the number of {}, such as 64", config.hidden, what);
-  return std::stoll(config.hidden);
-}
-
 std::unique_ptr<Model> make_energy_model(const RunConfig& config, const RunData& data, const EnergyOptions& own,
                                          const FreeEnergyModel& energy, const EnergyModelMaker& maker) {
   check_rows(data, *make_unit(config.visible));

@@ -42,8 +42,6 @@ struct EnergyOptions {
 // Fails where options make no sense for real values; `own` are those of `config`. `usual_spread`: of whitened values,
 // where none is given.
 void resolve_energy(RunConfig& config, const RunData& data, EnergyOptions& own, double usual_spread);
-// @hidden as a number of units.
-[[nodiscard]] std::int64_t hidden_units(const RunConfig& config, const char* what);
 
 // Before the first update.
 using EnergyModelMaker = std::function<std::unique_ptr<Model>(ModelInfo info, Moments theta, Whitening whitening)>;

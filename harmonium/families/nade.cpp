@@ -8,6 +8,7 @@
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/families/autoregressive_family.h"
+#include "harmonium/families/hidden_units.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
@@ -118,14 +119,6 @@ class NadeModel final : public ExactModel {
 std::vector<ParameterGroup> groups_of(const Nade&) {
   return {{.names = {"encoder.weights", "decoder.weights"}, .kind = ParameterKind::weights},
           {.names = {"hidden.bias", "output.bias"}, .kind = ParameterKind::bias}};
-}
-
-std::int64_t hidden_units(const RunConfig& config) {
-  constexpr std::size_t most_digits = 7;
-  require(!config.hidden.empty() && config.hidden.size() <= most_digits &&
-              config.hidden.find_first_not_of("0123456789") == std::string::npos && std::stoll(config.hidden) > 0,
-          "@hidden {}: give the number of hidden units, such as 500", config.hidden);
-  return std::stoll(config.hidden);
 }
 
 void resolve(RunConfig& config, RunData&) {

@@ -9,6 +9,7 @@
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/data/standardize.h"
 #include "harmonium/families/autoregressive_family.h"
+#include "harmonium/families/hidden_units.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/families/option_groups.h"
@@ -120,14 +121,6 @@ class RnadeModel final : public ExactModel {
 
   Rnade net_;
 };
-
-std::int64_t hidden_units(const RunConfig& config) {
-  constexpr std::size_t most_digits = 7;
-  require(!config.hidden.empty() && config.hidden.size() <= most_digits &&
-              config.hidden.find_first_not_of("0123456789") == std::string::npos && std::stoll(config.hidden) > 0,
-          "@hidden {}: give the number of hidden units, such as 50", config.hidden);
-  return std::stoll(config.hidden);
-}
 
 void resolve(RunConfig& config, RunData&) {
   require(make_unit(config.visible)->support() == Unit::Support::reals,

@@ -5,6 +5,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
+#include "harmonium/families/hidden_units.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/option_groups.h"
 #include "harmonium/families/real_values.h"
@@ -32,14 +33,6 @@ struct S3cOptions {
     visitor("noise", self.noise, "least variance of the noise, as a share of a column's variance");
   }
 };
-
-std::int64_t hidden_units(const RunConfig& config) {
-  constexpr std::size_t most_digits = 7;
-  require(!config.hidden.empty() && config.hidden.size() <= most_digits &&
-              config.hidden.find_first_not_of("0123456789") == std::string::npos && std::stoll(config.hidden) > 0,
-          "@hidden {}: give the number of spike-and-slab units, such as 64", config.hidden);
-  return std::stoll(config.hidden);
-}
 
 // What training starts from and stays within: moments of columns as it sees them, and limits that follow from them.
 // Variances of slabs, 1/α, stay within [10⁻³, 10³] of the mean variance of a column, where columns of W have length 1;

@@ -6,6 +6,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/json_numbers.h"
 #include "harmonium/families/energy_family.h"
+#include "harmonium/families/hidden_units.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/model_header.h"
 #include "harmonium/families/normalized_model.h"
@@ -91,7 +92,7 @@ class SsrbmModel final : public EnergyFamilyModel {
 SpikeSlabStructure structure_of(const RunConfig& config) {
   const auto& own = config.own.as<SpikeSlabOptions>();
   return {.inputs = make_unit(config.visible)->width(),
-          .hidden = hidden_units(config, "hidden units"),
+          .hidden = hidden_units(config),
           .penalties = own.penalties == "learnt",
           .definite = own.definite == "penalty" ? SpikeSlabDefinite::penalty : SpikeSlabDefinite::certificate,
           .spread = own.spread};
@@ -166,8 +167,7 @@ Family ssrbm_family() {
           .read = read,
           .size =
               [](const RunConfig& config) {
-                return ModelSize{.weights = weights_of(config),
-                                 .units = static_cast<double>(hidden_units(config, "hidden units"))};
+                return ModelSize{.weights = weights_of(config), .units = static_cast<double>(hidden_units(config))};
               },
           .products =
               [](const RunConfig& config) {
