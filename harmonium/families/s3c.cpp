@@ -131,7 +131,7 @@ void resolve(RunConfig& config, RunData&) {
           most_rounds);
   require(std::isfinite(own.noise) && own.noise > 0, "@noise must be positive, not {}", own.noise);
   require(config.device == "cpu", "@device {}: @model {} is trained on the CPU only", config.device, config.model);
-  (void)hidden_units(config);
+  (void)hidden_units(config, "spike-and-slab units");
   // Biases and precisions have further to go than columns of length 1.
   constexpr double usual_rate = 0.005, faster = 4;
   const bool given = config.rate_bias != 0;

@@ -173,7 +173,7 @@ TEST(S3cFamily, RefusesOptionsByName) {
     return message_of([&] { (void)s3c_run(rows, given); });
   };
   expect_mentions(refused({{"visible", "bernoulli"}}), {"real values", "gaussian"});
-  expect_mentions(refused({{"hidden", "bernoulli:5"}}), {"hidden", "spike-and-slab"});
+  expect_mentions(refused({{"hidden", "bernoulli:5"}}), {"hidden", "spike-and-slab units"});
   expect_mentions(refused({{"whiten", "pca"}}), {"whiten", "zca"});
   expect_mentions(refused({{"rounds", "0"}}), {"rounds"});
   expect_mentions(refused({{"noise", "0"}}), {"noise"});
