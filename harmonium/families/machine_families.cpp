@@ -78,8 +78,8 @@ void resolve_rbm(RunConfig& config, RunData& data) {
       has_bits(hidden_spec(config.hidden)) && rbm_size(config).weights <= small)
     config.gradient = "pt";
   if (config.initial_weights == 0 && config.visible.starts_with("gaussian") && config.hidden != "none")
-    if (const auto hidden = make_unit(hidden_spec(config.hidden)); hidden->support() == Unit::Support::bits)
-      config.initial_weights = rare_start_scale(data.train.columns(), hidden->width());
+    if (const auto scale = rare_start_scale(data.train.columns(), *make_unit(hidden_spec(config.hidden))))
+      config.initial_weights = *scale;
   resolve_machine(config, data);
 }
 

@@ -17,6 +17,7 @@ class SpikeSlab final : public Unit {
   // Spikes, and slabs of each.
   explicit SpikeSlab(std::int64_t spikes, std::int64_t slabs = 1)
       : Unit(spikes * slabs), spikes_(spikes), slabs_(slabs) {}
+  [[nodiscard]] std::int64_t spikes() const { return spikes_; }
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::reals; }
   [[nodiscard]] std::vector<std::string> parameter_names() const override { return {"bias", "precision", "spike"}; }
