@@ -144,5 +144,24 @@ TEST(ModelsOfRealValues, EndFiniteOrStopWithASentenceWhateverTheSettings) {
   EXPECT_GE(finished[0] + finished[1] + finished[2], static_cast<int>(settings) / 3) << "a third should train";
 }
 
+// Who gives no rates gets a model, whatever the units of the data are: steps are no longer than models/step_limit.h
+// lets them be. Without that, half of these diverge.
+TEST(ModelsOfRealValues, TrainToTheEndByUsualRates) {
+  for (const char* hidden : {"8", "gaussian:4", "relu:4", "stepped:4", "spike_slab:5", "spike_slab:3x2"})
+    for (const double spread : {1e-2, 1.0, 1e2})
+      for (const double unevenness : {1.0, 1e-2}) {
+        RunConfig config = usual_config("rbm");
+        config.data = "table";
+        config.valid = "others";
+        config.visible = "gaussian";
+        config.hidden = hidden;
+        config.keep = "last";
+        config.updates = 200;
+        config.batch = 20;
+        EXPECT_TRUE(trains_to_the_end(config, real_data(spread, unevenness)))
+            << hidden << ", spread " << spread << " × " << unevenness;
+      }
+}
+
 }  // namespace
 }  // namespace harmonium

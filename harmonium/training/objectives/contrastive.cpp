@@ -33,6 +33,7 @@ Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase
       sparse_(sparsity.cost != 0),
       inference_(inference) {
   if (inference_.by == DataInference::By::enumeration) require_few_hidden_states(machine_);
+  if (StepLimit::acts_on(machine_)) limit_.emplace();
 }
 
 void Contrastive::begin_posterior(const BatchStream& batches) {
@@ -99,7 +100,13 @@ Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& 
   }
   phase_->observe_gradient(gradient);
   sparsity_.pull_(gradient);
+  if (limit_) limit_->before_step(machine_);
   return gradient;
+}
+
+void Contrastive::after_step() {
+  if (limit_) limit_->after_step_(machine_);
+  constrain_(machine_, strength_);
 }
 
 const State& Contrastive::particles() const {

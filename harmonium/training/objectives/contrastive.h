@@ -6,6 +6,7 @@
 // (inference/sampled_posterior.h) or enumerated, the second by a negative phase, which may also stand for
 // another objective (gradients/objective.h). A machine without hidden layers has the same data moments at every update:
 // they are taken over all data once, so that batches add no noise, unless the negative phase belongs to the batch.
+// Steps of machines with real-valued units are shortened where they are long (models/step_limit.h).
 #pragma once
 
 #include <memory>
@@ -16,6 +17,7 @@
 #include "harmonium/inference/sampled_posterior.h"
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/models/definiteness.h"
+#include "harmonium/models/step_limit.h"
 #include "harmonium/training/completions.h"
 #include "harmonium/training/objectives/contrastive_on_device.h"
 #include "harmonium/training/sparsity.h"
@@ -46,7 +48,7 @@ class Contrastive final : public Objective {
   void learn_from(const BatchStream& batches) override;
   [[nodiscard]] Moments gradient(const std::vector<at::Tensor>& batch, const Step& step) override;
   [[nodiscard]] FusedUpdate* fused() const override { return device_.get(); }
-  void after_step() override { constrain_(machine_, strength_); }
+  void after_step() override;
   [[nodiscard]] std::string advice() const override { return format("{}, or use more particles", Objective::advice()); }
 
   [[nodiscard]] NamedTensors state() const override;
@@ -63,6 +65,7 @@ class Contrastive final : public Objective {
   bool sparse_;
   std::unique_ptr<ContrastiveOnDevice> device_;  // null where the general way is taken
   KnownStrength strength_;                       // no state: what is done does not depend on it
+  std::optional<StepLimit> limit_;               // where units are real
   DataInference inference_;
   std::optional<SampledPosterior> posterior_;  // from the first batch stream on, where hidden layers are sampled
   Moments all_data_;                           // empty where batches decide
