@@ -23,10 +23,11 @@ std::string flag(std::string name) {
   return "--" + name;
 }
 
+// A line for each; the help indents them.
 std::string models_help() {
-  std::string text;
-  for (const Family& each : families()) text += (text.empty() ? "" : "; ") + each.name + " (" + each.help + ")";
-  return text + ". `harmonium train --model NAME --help` shows the options of a model";
+  std::string text = "what to train; `harmonium train --model NAME --help` shows the options of a model";
+  for (const Family& each : families()) text += format("\n  {:<18} {}", each.name, each.help);
+  return text;
 }
 
 }  // namespace

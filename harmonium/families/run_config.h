@@ -141,8 +141,8 @@ struct RunConfig {
             "learn layers one by one before all together: none, rbm; classifiers also dbm, autoencoder, supervised");
     visitor("pretrain_updates", self.pretrain_updates, "updates of each pretrained layer (0: as many as updates)");
     visitor("initial_weights", self.initial_weights,
-            "standard deviation of the initial weights; beside gaussian visible units and for binary or "
-            "spike-and-slab hidden ones in units of the data's deviation (0: the usual one, mostly 0.01)");
+            "standard deviation of the initial weights (0: the usual one, mostly 0.01); between gaussian visible and "
+            "binary or spike-and-slab hidden units in units of the data's deviation");
     visitor("objective", self.objective, objective_help());
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient, gradient_help());
