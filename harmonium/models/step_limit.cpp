@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harmonium/kernels/scaled_change.h"
+
 namespace harmonium {
 
 namespace {
@@ -26,33 +28,42 @@ bool StepLimit::acts_on(const BoltzmannMachine& machine) {
   return false;
 }
 
+void StepLimit::before_step(const BoltzmannMachine& machine) {
+  if (before_.empty())
+    before_ = machine.parameters().clone();
+  else
+    before_.copy_(machine.parameters());
+}
+
 void StepLimit::after_step_(BoltzmannMachine& machine) const {
   const Topology& topology = machine.topology();
   Moments& parameters = machine.parameters();
-  std::vector<at::Tensor> shares;  // the largest change of each kind, in units of what is allowed
-  const auto compare = [&](const std::string& name, const at::Tensor& allowed) {
-    shares.push_back(((parameters[name] - before_[name]).abs() / allowed).max().to(at::kFloat));
+  std::vector<at::Tensor> changes;  // the largest of each kind, in its own units
+  const auto compare = [&](const std::string& name, const at::Tensor& rows, const at::Tensor& columns) {
+    const at::Tensor &after = parameters[name], &before = before_[name];
+    const std::int64_t width = after.size(-1);
+    changes.push_back(largest_scaled_change(after.view({-1, width}), before.view({-1, width}), rows, columns));
   };
-  std::vector<at::Tensor> deviations;  // √λ of each layer, as wide as it is; undefined without precisions
+  const at::Tensor one = at::ones({1}, before_.entries().front().second.options());
+  std::vector<at::Tensor> scales;  // 1/√λ of each layer, as wide as it is; undefined without precisions
   for (std::size_t layer = 0; layer < topology.layers.size(); ++layer) {
     const auto& names = topology.layers[layer].parameters;
-    deviations.emplace_back();
+    scales.emplace_back();
     const auto place = precision_of(machine.unit(layer));
     if (!place) continue;
     const at::Tensor precision = before_[names.at(*place)];
-    compare(names.at(*place), share * precision);
-    deviations.back() = precision.sqrt().expand_as(before_[names.front()]);
-    compare(names.front(), share * deviations.back());
+    compare(names.at(*place), one, precision.reciprocal());
+    scales.back() = precision.rsqrt().expand_as(before_[names.front()]).contiguous();
+    compare(names.front(), one, scales.back());
   }
   for (const EdgeInfo& edge : topology.edges) {
-    const at::Tensor &lower = deviations[edge.lower], &upper = deviations[edge.upper];
+    const at::Tensor &lower = scales[edge.lower], &upper = scales[edge.upper];
     if (!lower.defined() && !upper.defined()) continue;
-    at::Tensor allowed = at::full({1, 1}, share, before_[edge.weights].options());
-    if (lower.defined()) allowed = allowed * lower.unsqueeze(1);
-    if (upper.defined()) allowed = allowed * upper.unsqueeze(0);
-    compare(edge.weights, allowed);
+    const at::Tensor& weights = before_[edge.weights];
+    compare(edge.weights, lower.defined() ? lower : one.expand({weights.size(0)}),
+            upper.defined() ? upper : one.expand({weights.size(1)}));
   }
-  const at::Tensor factor = at::stack(shares).max().reciprocal().clamp_max(1);
+  const at::Tensor factor = (share / at::stack(changes).max()).clamp_max(1);
   if (factor.is_cpu() && !(factor.item<double>() < 1)) return;
   for (const auto& [name, value] : parameters.entries()) {
     at::Tensor target = value;

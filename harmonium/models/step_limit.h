@@ -4,6 +4,8 @@
 // A step is shortened, all of it by one factor, until
 //   |Δλ| ≤ λ/10,   |Δa| ≤ √λ/10,   |ΔW_ij| ≤ √(λ_i λ_j)/10   (1 in place of λ where a layer has no precisions)
 // so a mean moves by a tenth of its standard deviation at most, and a variance by about a tenth of itself.
+//
+// Cost: a copy of the parameters and one pass over both.
 #pragma once
 
 #include <optional>
@@ -19,7 +21,7 @@ class StepLimit {
 
   // Whether there is anything to do: a layer has precisions.
   [[nodiscard]] static bool acts_on(const BoltzmannMachine& machine);
-  void before_step(const BoltzmannMachine& machine) { before_ = machine.parameters().clone(); }
+  void before_step(const BoltzmannMachine& machine);
   // Parameters of a step of allowed length stay as they are, bit by bit. Numbers that are not finite are left to
   // others.
   void after_step_(BoltzmannMachine& machine) const;
