@@ -138,6 +138,10 @@ Evaluation EnergyFamilyModel::evaluate(const TestData* test, const Findings& fin
     if (means.size() > 1) evaluation.draw_spread = at::tensor(means, at::kDouble).std().item<double>();
     evaluation.of_rows = log_f - findings.log_z.value;
     evaluation.log_likelihood = log_likelihood(*mean, findings.log_z);
+    if (findings.raise_rows > 0) {
+      evaluation.raise = log_likelihood(*mean, *findings.raise);
+      evaluation.raise_rows = findings.raise_rows;
+    }
     const auto D = static_cast<double>(energy_->inputs());
     const double spread = whitening_.spread;
     const double gaussian =
@@ -145,11 +149,13 @@ Evaluation EnergyFamilyModel::evaluate(const TestData* test, const Findings& fin
     if (info_.note("whiten") == "zca")
       beside = format("The Gaussian with the mean and covariance of the training data has {:.2f} nats", gaussian);
   }
-  if (evaluation.upper_log_z) {
+  if (evaluation.upper_log_z && findings.log_z.kind == EstimateKind::unbiased_estimate) {
     const Sandwich both{findings.log_z, *evaluation.upper_log_z};
     evaluation.gap = both.gap();
     evaluation.acceptable = gap;
-    evaluation.verdict = verdict(both, mean, gap);
+    evaluation.verdict = findings.raise && findings.reverse
+                             ? verdict(findings.log_z, *findings.raise, *findings.reverse, mean, gap)
+                             : verdict(both, mean, gap);
   } else {
     evaluation.verdict = warning(findings.log_z);
   }

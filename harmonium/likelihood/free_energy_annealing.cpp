@@ -140,4 +140,15 @@ AisResult reverse_ais(const FreeEnergyPath& path, const at::Tensor& samples, std
   return result;
 }
 
+RaiseResult raise(const FreeEnergyPath& path, const at::Tensor& rows, std::int64_t chains, std::int64_t betas,
+                  const AnnealingOptions& options) {
+  require(rows.size(0) >= 1 && chains >= 1, "raise needs at least one row and one chain for each, not {} and {}",
+          rows.size(0), chains);
+  const at::Tensor start = rows.to(at::kDouble);
+  const at::Tensor log_weights =
+      walk_path(path, Way::down, start.repeat_interleave(chains, 0), betas, options).view({rows.size(0), chains});
+  return raise_of_weights(log_weights, path.model().log_f(start, path.parameters(), 1), path.base_log_z(), betas,
+                          options.seed);
+}
+
 }  // namespace harmonium

@@ -1,8 +1,9 @@
-// log Z of a free-energy model by annealing with HMC, up (AIS) and down (reverse AIS).
+// log Z of a free-energy model by annealing with HMC, up (AIS) and down (reverse AIS from draws of the model, RAISE
+// from rows of data).
 //
 // The path goes over the model's own f_β, from a Gaussian (β = 0) to the model (β = 1); likelihood/annealing.h has the
 // formulas of the weights. A transition at β is one HMC trajectory whose step was found by a pilot run and is held, so
-// it is reversible for f_β and the bounds of likelihood/ais.h apply as they are. All in float64 on the CPU.
+// it is reversible for f_β and the bounds of likelihood/ais.h and raise.h apply as they are. All in float64 on the CPU.
 //
 // Tails heavier than the base's (pot) give weights without a variance: watch pareto_k, and bound from the other side.
 #pragma once
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "harmonium/likelihood/ais.h"
+#include "harmonium/likelihood/raise.h"
 #include "harmonium/models/free_energy_model.h"
 
 namespace harmonium {
@@ -45,5 +47,8 @@ class FreeEnergyPath {
 // `samples`: a draw of the model in every row.
 [[nodiscard]] AisResult reverse_ais(const FreeEnergyPath& path, const at::Tensor& samples, std::int64_t betas,
                                     const AnnealingOptions& options);
+// `rows` of data, `chains` for each.
+[[nodiscard]] RaiseResult raise(const FreeEnergyPath& path, const at::Tensor& rows, std::int64_t chains,
+                                std::int64_t betas, const AnnealingOptions& options);
 
 }  // namespace harmonium

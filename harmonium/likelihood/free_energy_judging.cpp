@@ -42,7 +42,15 @@ class EnergyEstimator {
     findings.reverse = average_bound(reverse, options_.seed);
     findings.reverse->method += " from " + how_;
     findings.bennett = bennett(forward_, reverse, options_.seed);
+    if (rows_.defined()) bound_by_data(betas, findings);
     return findings;
+  }
+
+  // log Z from above by chains that walk down from rows of data.
+  void bound_by_data(std::int64_t betas, Findings& findings) {
+    findings.raise_rows = std::min(options_.raise_rows, rows_.size(0));
+    const at::Tensor rows = chosen_rows(Key(options_.seed).fold_in(0x4015), findings.raise_rows);
+    findings.raise = raise(path_, rows, options_.raise_chains, betas, annealing("RAISE", "raise", betas)).upper_log_z;
   }
 
  private:
@@ -51,6 +59,11 @@ class EnergyEstimator {
             .progress = watcher_.begin(format("{}, {} β", what, betas)),
             .journal = journal_,
             .name = format("{}-{}-hmc", name, betas)};
+  }
+
+  // At random, since many sets are in order of class.
+  [[nodiscard]] at::Tensor chosen_rows(const Key& key, std::int64_t count) const {
+    return rows_.index_select(0, permutation(key, rows_.size(0)).narrow(0, 0, count)).to(at::kDouble);
   }
 
   // Exact draws where there can be any; else long HMC chains, half of them from rows of data and half walked up from
@@ -66,8 +79,7 @@ class EnergyEstimator {
     }
     const std::int64_t of_data = rows_.defined() ? std::min((count + 1) / 2, rows_.size(0)) : 0;
     at::Tensor near, far = path_.draw_base(key.fold_in(0), count - of_data);
-    if (of_data > 0)
-      near = rows_.index_select(0, permutation(key.fold_in(1), rows_.size(0)).narrow(0, 0, of_data)).to(at::kDouble);
+    if (of_data > 0) near = chosen_rows(key.fold_in(1), of_data);
     const Progress progress = watcher_.begin("sampling the model");
     constexpr std::int64_t heating = trajectories / 5;
     for (std::int64_t i = 0; i < trajectories; ++i) {
@@ -95,8 +107,8 @@ class EnergyEstimator {
 
 void check_for_energies(const EstimationOptions& options) {
   check(options);
-  require(options.method != "ma-ais" && options.method != "raise",
-          "@method {}: this model has no Gibbs sweeps to anneal by; there are exact, ais, sandwich and auto",
+  require(options.method != "ma-ais",
+          "@method {}: this model is annealed along its own path; there are exact, ais, raise, sandwich and auto",
           options.method);
   require(options.schedule == "linear", "@schedule {}: this model is annealed in even steps; leave @schedule out",
           options.schedule);
@@ -114,9 +126,11 @@ bool found_the_same_way(const Evaluation& old, const EstimationOptions& options,
   if (!old.log_z) return false;
   const std::string method = method_for(options, model);
   if (method == "exact") return old.log_z->kind == EstimateKind::exact;
-  if (old.gap.has_value() != (method != "ais") || old.log_z->method != "ais") return false;
+  const bool both = method == "auto" || method == "sandwich", by_raise = method == "raise";
+  if (old.gap.has_value() != both || old.log_z->method != (by_raise ? "raise" : "ais")) return false;
   if (method == "auto") return Sandwich{*old.log_z, *old.upper_log_z}.agrees(options.gap);
-  return old.log_z->betas == betas_of(options) && old.log_z->chains == chains_of(options);
+  return old.log_z->betas == betas_of(options) &&
+         old.log_z->chains == (by_raise ? options.raise_chains : chains_of(options));
 }
 
 Findings find_log_z(const FreeEnergyModel& model, const Moments& theta, const at::Tensor& rows,
@@ -133,7 +147,14 @@ Findings find_log_z(const FreeEnergyModel& model, const Moments& theta, const at
         .log_z = {
             .value = log_z, .low = log_z, .high = log_z, .kind = EstimateKind::exact, .method = model.exact_method()}};
   }
+  require(method != "raise" || rows.defined(), "@method raise bounds the log-likelihood of data: give @data");
   EnergyEstimator estimator(model, theta, rows, options, watcher, journal);
+  if (method == "raise") {
+    Findings findings;
+    estimator.bound_by_data(betas_of(options), findings);
+    findings.log_z = *findings.raise;
+    return findings;
+  }
   if (method == "ais") return estimator.up(betas_of(options));
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point then) {
@@ -144,7 +165,7 @@ Findings find_log_z(const FreeEnergyModel& model, const Moments& theta, const at
   for (std::int64_t betas = betas_of(options);; betas *= 2) {
     const Clock::time_point round = Clock::now();
     const Findings findings = estimator.both(betas);
-    const Sandwich sides{findings.log_z, *findings.reverse};
+    const Sandwich sides{findings.log_z, *findings.upper(options.gap)};
     if (method == "sandwich" || sides.agrees(options.gap)) return findings;
     const std::string standing =
         format("{} β: a gap of {} ± {} nats", betas, short_number(sides.gap()), short_number(sides.noise()));

@@ -22,6 +22,29 @@ Interval interval_of_mean(const at::Tensor& per_row, const at::Tensor& log_weigh
 
 }  // namespace
 
+RaiseResult raise_of_weights(const at::Tensor& log_weights, const at::Tensor& log_f, double base_log_z,
+                             std::int64_t steps, std::uint64_t seed) {
+  const std::int64_t chains = log_weights.size(1);
+  RaiseResult result;
+  const at::Tensor mean = at::logsumexp(log_weights, 1) - std::log(static_cast<double>(chains));
+  result.log_p = log_f - base_log_z + mean;
+  result.log_z = base_log_z - mean;
+  const Key key = Key(seed).fold_in(0xB008);
+  const auto estimate = [&](const at::Tensor& per_row, EstimateKind kind, double sign) {
+    const Interval interval = interval_of_mean(per_row, log_weights, sign, key);
+    return Estimate{.value = per_row.mean().item<double>(),
+                    .low = interval.low,
+                    .high = interval.high,
+                    .kind = kind,
+                    .method = "raise",
+                    .chains = chains,
+                    .betas = steps};
+  };
+  result.log_likelihood = estimate(result.log_p, EstimateKind::lower_bound, 1);
+  result.upper_log_z = estimate(result.log_z, EstimateKind::upper_bound, -1);
+  return result;
+}
+
 RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t chains, const AnnealingOptions& options) {
   require(chains >= 1, "raise: needs at least one chain for each row, not {}", chains);
   require(path.kept() == path.target().observed(),
@@ -38,25 +61,8 @@ RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t cha
     return state;
   };
   const at::Tensor log_weights = anneal(path, Way::down, count * chains, start, options).reshape({count, chains});
-  const at::Tensor log_f = on_cpu(log_unnormalized(path.target(), rows));
-  RaiseResult result;
-  const at::Tensor mean = at::logsumexp(log_weights, 1) - std::log(static_cast<double>(chains));
-  result.log_p = log_f - path.base().log_z() + mean;
-  result.log_z = path.base().log_z() - mean;
-  const Key key = Key(options.seed).fold_in(0xB008);
-  const auto estimate = [&](const at::Tensor& per_row, EstimateKind kind, double sign) {
-    const Interval interval = interval_of_mean(per_row, log_weights, sign, key);
-    return Estimate{.value = per_row.mean().item<double>(),
-                    .low = interval.low,
-                    .high = interval.high,
-                    .kind = kind,
-                    .method = "raise",
-                    .chains = chains,
-                    .betas = path.steps()};
-  };
-  result.log_likelihood = estimate(result.log_p, EstimateKind::lower_bound, 1);
-  result.upper_log_z = estimate(result.log_z, EstimateKind::upper_bound, -1);
-  return result;
+  return raise_of_weights(log_weights, on_cpu(log_unnormalized(path.target(), rows)), path.base().log_z(), path.steps(),
+                          options.seed);
 }
 
 }  // namespace harmonium

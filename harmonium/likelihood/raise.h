@@ -23,6 +23,10 @@ struct RaiseResult {
   Estimate upper_log_z;     // mean of log_z
 };
 
+// What log w of rows × chains come to: `log_f` of every row, log Z of the base, and the steps that were walked.
+[[nodiscard]] RaiseResult raise_of_weights(const at::Tensor& log_weights, const at::Tensor& log_f, double base_log_z,
+                                           std::int64_t steps, std::uint64_t seed);
+
 // `rows` has the kept layers of the path, which must be all the observed ones; `chains` for each row.
 [[nodiscard]] RaiseResult raise(const AnnealingPath& path, const State& rows, std::int64_t chains,
                                 const AnnealingOptions& options);
