@@ -81,6 +81,14 @@ void resolve_rbm(RunConfig& config, RunData& data) {
     if (const auto scale = rare_start_scale(data.train.columns(), *make_unit(hidden_spec(config.hidden))))
       config.initial_weights = *scale;
   resolve_machine(config, data);
+  require(config.coordinates == "natural" || config.coordinates == "means",
+          "@coordinates {}: there are natural and means", config.coordinates);
+  require(config.coordinates == "natural" || config.visible.starts_with("gaussian"),
+          "@coordinates means is for gaussian data (@visible gaussian), not for @visible {}", config.visible);
+  require(config.coordinates == "natural" || config.optimizer == "sgd",
+          "@coordinates means is for plain gradients (@optimizer sgd), not for @optimizer {}: natural gradients do not "
+          "depend on coordinates",
+          config.optimizer);
 }
 
 Family single_layer(const char* name, const char* title, const char* help, const char* example) {
@@ -113,6 +121,7 @@ Family rbm_family() {
   Family family = single_layer("rbm", "RBM", "restricted Boltzmann machine",
                                "harmonium train --data digits --model rbm --hidden 100");
   family.resolve = resolve_rbm;
+  family.options.emplace_back("coordinates");
   family.word_counts = true;
   family.keeps_likeliest = true;
   family.missing_values = true;

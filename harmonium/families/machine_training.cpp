@@ -50,7 +50,8 @@ Training make_machine_training(const RunConfig& config, const RunData& data, Bol
                         .averaging = config.averaging,
                         .seed = key.fold_in(run_streams::updates).bits(),
                         .patience = config.patience},
-                       {.target = config.sparsity_target, .cost = config.sparsity_cost}, inference);
+                       {.target = config.sparsity_target, .cost = config.sparsity_cost}, inference,
+                       config.coordinates == "means" ? Coordinates::means : Coordinates::natural);
 }
 
 // What the data are standardized by, where that is asked for.

@@ -44,6 +44,7 @@ struct RunConfig {
   std::string pretrain = "none";
   std::int64_t pretrain_updates = 0;
   double initial_weights = 0;
+  std::string coordinates = "natural";
 
   std::string objective = "generative";
   double generative_weight = 0.01;
@@ -143,6 +144,9 @@ struct RunConfig {
     visitor("initial_weights", self.initial_weights,
             "standard deviation of the initial weights (0: the usual one, mostly 0.01); between gaussian visible and "
             "binary or spike-and-slab hidden units in units of the data's deviation");
+    visitor("coordinates", self.coordinates,
+            "gaussian data by @optimizer sgd: steps in biases, weights and precisions (natural), or in means and the "
+            "logarithm of precisions (means), where a rate suits columns of every width");
     visitor("objective", self.objective, objective_help());
     visitor("generative_weight", self.generative_weight, "hybrid: weight of the generative part");
     visitor("gradient", self.gradient, gradient_help());

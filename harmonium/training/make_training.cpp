@@ -9,9 +9,9 @@ namespace harmonium {
 
 Training make_training(BoltzmannMachine machine, BatchStream batches, std::unique_ptr<NegativePhase> phase,
                        std::unique_ptr<Metric> metric, const StepOptions& step, const TrainingOptions& options,
-                       const SparsityOptions& sparsity, const DataInference& inference) {
-  return {std::make_unique<Contrastive>(std::move(machine), std::move(phase), sparsity, inference), std::move(metric),
-          std::move(batches), step, options};
+                       const SparsityOptions& sparsity, const DataInference& inference, Coordinates coordinates) {
+  return {std::make_unique<Contrastive>(std::move(machine), std::move(phase), sparsity, inference, coordinates),
+          std::move(metric), std::move(batches), step, options};
 }
 
 const BoltzmannMachine& machine_of(const Training& training) { return training.objective_as<Contrastive>().machine(); }

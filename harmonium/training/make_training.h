@@ -22,7 +22,8 @@ namespace harmonium {
 [[nodiscard]] Training make_training(BoltzmannMachine machine, BatchStream batches,
                                      std::unique_ptr<NegativePhase> phase, std::unique_ptr<Metric> metric,
                                      const StepOptions& step, const TrainingOptions& options,
-                                     const SparsityOptions& sparsity = {}, const DataInference& inference = {});
+                                     const SparsityOptions& sparsity = {}, const DataInference& inference = {},
+                                     Coordinates coordinates = Coordinates::natural);
 // That machine, the same with averaged parameters, and its chains (Contrastive::particles). Parameters are shared with
 // the training: they move on with the next step.
 [[nodiscard]] const BoltzmannMachine& machine_of(const Training& training);

@@ -16,6 +16,7 @@ class Gaussian final : public Unit {
   enum class Precision { diagonal, scalar, fixed };
   explicit Gaussian(std::int64_t width, Precision precision = Precision::diagonal)
       : Unit(width), precision_(precision) {}
+  [[nodiscard]] Precision precision() const { return precision_; }
   [[nodiscard]] std::string spec() const override;
   [[nodiscard]] Support support() const override { return Support::reals; }
   [[nodiscard]] std::optional<Activation> activation() const override { return Activation::linear; }

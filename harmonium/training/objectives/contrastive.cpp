@@ -26,7 +26,7 @@ bool takes_rounded_weights(const BoltzmannMachine& machine) {
 }  // namespace
 
 Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase,
-                         const SparsityOptions& sparsity, const DataInference& inference)
+                         const SparsityOptions& sparsity, const DataInference& inference, Coordinates coordinates)
     : machine_(std::move(machine)),
       phase_(std::move(phase)),
       sparsity_(machine_, sparsity),
@@ -34,6 +34,11 @@ Contrastive::Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase
       inference_(inference) {
   if (inference_.by == DataInference::By::enumeration) require_few_hidden_states(machine_);
   if (StepLimit::acts_on(machine_)) limit_.emplace();
+  if (coordinates == Coordinates::means) {
+    const std::string complaint = MeansForm::complaint(machine_);
+    require(complaint.empty(), "@coordinates means: {}", complaint);
+    means_.emplace();
+  }
 }
 
 void Contrastive::begin_posterior(const BatchStream& batches) {
@@ -43,6 +48,10 @@ void Contrastive::begin_posterior(const BatchStream& batches) {
 
 void Contrastive::begin(const BatchStream& batches, const Optimizer& optimizer, const StepOptions& step) {
   require_statistics(machine_, *phase_, optimizer);
+  require(!means_ || optimizer.name() == "sgd",
+          "@coordinates means is for plain gradients (@optimizer sgd), not for @optimizer {}: natural gradients do not "
+          "depend on coordinates",
+          optimizer.name());
   if (batches.data().missing > 0) completions_.emplace(batches, machine_);
   if (!sparse_ && !completions_) device_ = ContrastiveOnDevice::make(machine_, batches, *phase_, optimizer, step);
   begin_posterior(batches);
@@ -100,12 +109,14 @@ Moments Contrastive::gradient(const std::vector<at::Tensor>& batch, const Step& 
   }
   phase_->observe_gradient(gradient);
   sparsity_.pull_(gradient);
+  if (means_) means_->precondition_(gradient, machine_);
   if (limit_) limit_->before_step(machine_);
   return gradient;
 }
 
 void Contrastive::after_step() {
   if (limit_) limit_->after_step_(machine_);
+  if (means_) means_->after_step_(machine_);
   constrain_(machine_, strength_);
 }
 

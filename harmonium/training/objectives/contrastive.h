@@ -17,6 +17,7 @@
 #include "harmonium/inference/sampled_posterior.h"
 #include "harmonium/models/boltzmann_machine.h"
 #include "harmonium/models/definiteness.h"
+#include "harmonium/models/means_form.h"
 #include "harmonium/models/step_limit.h"
 #include "harmonium/training/completions.h"
 #include "harmonium/training/objectives/contrastive_on_device.h"
@@ -32,11 +33,15 @@ struct DataInference {
   std::uint64_t seed = 0;  // of the states that rows start with
 };
 
+// What steps are taken in where data are gaussian: biases, weights and precisions, or means and log precisions
+// (models/means_form.h).
+enum class Coordinates { natural, means };
+
 class Contrastive final : public Objective {
  public:
   // The machine's tensors are shared: its parameters are what is trained.
   Contrastive(BoltzmannMachine machine, std::unique_ptr<NegativePhase> phase, const SparsityOptions& sparsity = {},
-              const DataInference& inference = {});
+              const DataInference& inference = {}, Coordinates coordinates = Coordinates::natural);
 
   [[nodiscard]] const BoltzmannMachine& machine() const { return machine_; }
   // The chains behind the last update; empty where there are none.
@@ -66,6 +71,7 @@ class Contrastive final : public Objective {
   std::unique_ptr<ContrastiveOnDevice> device_;  // null where the general way is taken
   KnownStrength strength_;                       // no state: what is done does not depend on it
   std::optional<StepLimit> limit_;               // where units are real
+  std::optional<MeansForm> means_;               // where steps are taken in means
   DataInference inference_;
   std::optional<SampledPosterior> posterior_;  // from the first batch stream on, where hidden layers are sampled
   Moments all_data_;                           // empty where batches decide
