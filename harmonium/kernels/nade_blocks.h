@@ -11,6 +11,8 @@ namespace harmonium {
 
 [[nodiscard]] at::Tensor nade_logits_by_blocks(const NadeTensors& net, const at::Tensor& x, std::int64_t block = 0);
 [[nodiscard]] NadeSums nade_gradient_by_blocks(const NadeTensors& net, const at::Tensor& x, std::int64_t block = 0);
+[[nodiscard]] NadeTensors nade_backward_by_blocks(const NadeTensors& net, const at::Tensor& x, const at::Tensor& errors,
+                                                  std::int64_t block = 0);
 void nade_draw_by_steps_(const NadeTensors& net, at::Tensor& x, const at::Tensor& u, std::int64_t first);
 
 }  // namespace harmonium

@@ -29,21 +29,25 @@ HARMONIUM_CLONES void walk_forward(const PaddedNet<double>& net, double* x, cons
   forward_walk(net, x, u, first, z, rows, scratch);
 }
 HARMONIUM_CLONES void walk_backward(const PaddedNet<float>& net, const float* x, const float* end, float* z,
-                                    std::int64_t rows, const PaddedSums<float>& sums, float* scratch) {
-  backward_walk(net, x, end, z, rows, sums, scratch);
+                                    const GivenErrors<float>& given, std::int64_t rows, const PaddedSums<float>& sums,
+                                    float* scratch) {
+  backward_walk(net, x, end, z, given, rows, sums, scratch);
 }
 HARMONIUM_CLONES void walk_backward(const PaddedNet<double>& net, const double* x, const double* end, double* z,
-                                    std::int64_t rows, const PaddedSums<double>& sums, double* scratch) {
-  backward_walk(net, x, end, z, rows, sums, scratch);
+                                    const GivenErrors<double>& given, std::int64_t rows, const PaddedSums<double>& sums,
+                                    double* scratch) {
+  backward_walk(net, x, end, z, given, rows, sums, scratch);
 }
 
 void require_fitting(const NadeTensors& net, const at::Tensor& x) {
   const std::int64_t inputs = net.encoder.size(0), hidden = net.encoder.size(1);
-  require(net.decoder.sizes() == net.encoder.sizes() && net.hidden_bias.numel() == hidden &&
-              net.output_bias.numel() == inputs,
+  const auto fits = [&](const at::Tensor& bias, std::int64_t width) {
+    return bias.size(-1) == width && (bias.dim() == 1 || (bias.dim() == 2 && bias.size(0) == x.size(0)));
+  };
+  require(net.decoder.sizes() == net.encoder.sizes() && fits(net.hidden_bias, hidden) && fits(net.output_bias, inputs),
           "the tensors of a NADE do not fit each other: encoder {} × {}, decoder {} × {}, biases of {} hidden units "
           "and {} outputs",
-          inputs, hidden, net.decoder.size(0), net.decoder.size(1), net.hidden_bias.numel(), net.output_bias.numel());
+          inputs, hidden, net.decoder.size(0), net.decoder.size(1), net.hidden_bias.size(-1), net.output_bias.size(-1));
   for (const at::Tensor* each : {&net.encoder, &net.decoder, &net.hidden_bias, &net.output_bias})
     require(each->scalar_type() == x.scalar_type() && each->device() == x.device(),
             "rows and parameters of a NADE must be of one type and on one device; convert the rows first");
@@ -61,7 +65,7 @@ std::int64_t padded_width(std::int64_t hidden) { return (hidden + 15) / 16 * 16;
 
 NadeTensors padded(const NadeTensors& net) {
   const std::int64_t width = padded_width(net.encoder.size(1));
-  return {.hidden_bias = padded(net.hidden_bias.unsqueeze(0), width),
+  return {.hidden_bias = padded(net.hidden_bias.dim() == 1 ? net.hidden_bias.unsqueeze(0) : net.hidden_bias, width),
           .encoder = padded(net.encoder, width),
           .output_bias = net.output_bias.contiguous(),
           .decoder = padded(net.decoder, width)};
@@ -74,7 +78,9 @@ PaddedNet<T> numbers_of(const NadeTensors& net) {
           .b = net.output_bias.data_ptr<T>(),
           .V = net.decoder.data_ptr<T>(),
           .inputs = net.encoder.size(0),
-          .width = net.encoder.size(1)};
+          .width = net.encoder.size(1),
+          .c_stride = net.hidden_bias.size(0) == 1 ? 0 : net.encoder.size(1),
+          .b_stride = net.output_bias.dim() == 1 ? 0 : net.encoder.size(0)};
 }
 
 // Draws where u is defined, and gives logits where z is.
@@ -91,11 +97,60 @@ void walk_groups(const NadeTensors& net, const at::Tensor& x, const at::Tensor& 
       std::vector<scalar_t> scratch(static_cast<std::size_t>(2 * group * scratch_stride<scalar_t>(numbers.width)));
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t start = i * group * inputs;
-        walk_forward(numbers, values + start, uniforms == nullptr ? nullptr : uniforms + start, first,
-                     logits == nullptr ? nullptr : logits + start, std::min(group, rows - i * group), scratch.data());
+        walk_forward(numbers.from_row(i * group), values + start, uniforms == nullptr ? nullptr : uniforms + start,
+                     first, logits == nullptr ? nullptr : logits + start, std::min(group, rows - i * group),
+                     scratch.data());
       }
     });
   });
+}
+
+// Gradients of log p, with logits into z; of given errors where they are defined.
+NadeTensors walk_groups_back(const NadeTensors& net, const at::Tensor& x, const at::Tensor& errors,
+                             const at::Tensor& z) {
+  const NadeTensors wide = padded(net);
+  const at::Tensor values = x.contiguous(), a = at::addmm(wide.hidden_bias, values, wide.encoder),
+                   own_errors = errors.defined() ? errors.contiguous() : at::Tensor();
+  const std::int64_t rows = x.size(0), inputs = x.size(1), width = wide.encoder.size(1), hidden = net.encoder.size(1),
+                     groups = (rows + group - 1) / group, teams = (rows + team - 1) / team;
+  // Parts have sums of their own, which are added in the end. How many there are does not depend on the number of
+  // threads, so neither do the results.
+  constexpr std::int64_t most_parts = 16;
+  const std::int64_t parts = std::clamp<std::int64_t>(teams, 1, most_parts), matrix = inputs * width;
+  const at::Tensor sums = at::zeros({parts, 2 * matrix + inputs + width}, x.options()),
+                   d = errors.defined() ? at::empty_like(a) : at::Tensor();
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "nade_gradient", [&] {
+    const auto numbers = numbers_of<scalar_t>(wide);
+    const scalar_t *from = values.data_ptr<scalar_t>(), *end_of_walk = a.data_ptr<scalar_t>();
+    const scalar_t* deltas = own_errors.defined() ? own_errors.data_ptr<scalar_t>() : nullptr;
+    scalar_t* row_d = d.defined() ? d.data_ptr<scalar_t>() : nullptr;
+    scalar_t* logits = z.defined() ? z.data_ptr<scalar_t>() : nullptr;
+    scalar_t* all_sums = sums.data_ptr<scalar_t>();
+    const std::int64_t stride = sums.size(1);
+    at::parallel_for(0, parts, /*grain_size=*/1, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<scalar_t> scratch(static_cast<std::size_t>(3 * team * scratch_stride<scalar_t>(width)));
+      for (std::int64_t part = begin; part < end; ++part) {
+        scalar_t* to = all_sums + part * stride;
+        const PaddedSums<scalar_t> own = {
+            .c = to + 2 * matrix + inputs, .W = to, .b = to + 2 * matrix, .V = to + matrix};
+        const std::int64_t last = std::min(rows, groups * (part + 1) / parts * group);
+        for (std::int64_t row = groups * part / parts * group; row < last; row += team)
+          walk_backward(numbers.from_row(row), from + row * inputs, end_of_walk + row * width,
+                        logits == nullptr ? nullptr : logits + row * inputs,
+                        deltas == nullptr ? GivenErrors<scalar_t>{}
+                                          : GivenErrors<scalar_t>{deltas + row * inputs, row_d + row * width},
+                        std::min(team, last - row), own, scratch.data());
+      }
+    });
+  });
+  const at::Tensor total = parts == 1 ? sums[0] : sums.sum(0);
+  const auto narrow = [&](std::int64_t start) {
+    return total.narrow(0, start, matrix).view({inputs, width}).narrow(1, 0, hidden);
+  };
+  return {.hidden_bias = d.defined() ? d.narrow(1, 0, hidden) : total.narrow(0, 2 * matrix + inputs, hidden),
+          .encoder = narrow(0),
+          .output_bias = errors.defined() ? errors : total.narrow(0, 2 * matrix, inputs),
+          .decoder = narrow(matrix)};
 }
 
 }  // namespace
@@ -118,43 +173,21 @@ void nade_draw_(const NadeTensors& net, at::Tensor& x, const at::Tensor& u, std:
 
 NadeSums nade_gradient(const NadeTensors& net, const at::Tensor& x) {
   require_fitting(net, x);
+  require(net.hidden_bias.dim() == 1 && net.output_bias.dim() == 1,
+          "nade_gradient: biases are the same for all rows; nade_backward takes others");
   if (!x.is_cpu()) return nade_gradient_by_blocks(net, x);
-  const NadeTensors wide = padded(net);
-  const at::Tensor values = x.contiguous(), a = at::addmm(wide.hidden_bias, values, wide.encoder);
-  const std::int64_t rows = x.size(0), inputs = x.size(1), width = wide.encoder.size(1), hidden = net.encoder.size(1),
-                     groups = (rows + group - 1) / group, teams = (rows + team - 1) / team;
-  // Parts have sums of their own, which are added in the end. How many there are does not depend on the number of
-  // threads, so neither do the results.
-  constexpr std::int64_t most_parts = 16;
-  const std::int64_t parts = std::clamp<std::int64_t>(teams, 1, most_parts), matrix = inputs * width;
-  at::Tensor z = at::empty_like(values), sums = at::zeros({parts, 2 * matrix + inputs + width}, x.options());
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "nade_gradient", [&] {
-    const auto numbers = numbers_of<scalar_t>(wide);
-    const scalar_t *from = values.data_ptr<scalar_t>(), *end_of_walk = a.data_ptr<scalar_t>();
-    scalar_t *logits = z.data_ptr<scalar_t>(), *all_sums = sums.data_ptr<scalar_t>();
-    const std::int64_t stride = sums.size(1);
-    at::parallel_for(0, parts, /*grain_size=*/1, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<scalar_t> scratch(static_cast<std::size_t>(3 * team * scratch_stride<scalar_t>(width)));
-      for (std::int64_t part = begin; part < end; ++part) {
-        scalar_t* to = all_sums + part * stride;
-        const PaddedSums<scalar_t> own = {
-            .c = to + 2 * matrix + inputs, .W = to, .b = to + 2 * matrix, .V = to + matrix};
-        const std::int64_t last = std::min(rows, groups * (part + 1) / parts * group);
-        for (std::int64_t row = groups * part / parts * group; row < last; row += team)
-          walk_backward(numbers, from + row * inputs, end_of_walk + row * width, logits + row * inputs,
-                        std::min(team, last - row), own, scratch.data());
-      }
-    });
-  });
-  const at::Tensor total = parts == 1 ? sums[0] : sums.sum(0);
-  const auto narrow = [&](std::int64_t start) {
-    return total.narrow(0, start, matrix).view({inputs, width}).narrow(1, 0, hidden);
-  };
-  return {.logits = z,
-          .gradient = {.hidden_bias = total.narrow(0, 2 * matrix + inputs, hidden),
-                       .encoder = narrow(0),
-                       .output_bias = total.narrow(0, 2 * matrix, inputs),
-                       .decoder = narrow(matrix)}};
+  at::Tensor z = at::empty_like(x, at::MemoryFormat::Contiguous);
+  NadeTensors gradient = walk_groups_back(net, x, {}, z);
+  return {.logits = std::move(z), .gradient = std::move(gradient)};
+}
+
+NadeTensors nade_backward(const NadeTensors& net, const at::Tensor& x, const at::Tensor& errors) {
+  require_fitting(net, x);
+  require(net.hidden_bias.dim() == 2 && net.output_bias.dim() == 2 && errors.sizes() == x.sizes() &&
+              errors.scalar_type() == x.scalar_type(),
+          "nade_backward: biases and errors are each row's own");
+  if (!x.is_cpu()) return nade_backward_by_blocks(net, x, errors);
+  return walk_groups_back(net, x, errors, {});
 }
 
 }  // namespace harmonium

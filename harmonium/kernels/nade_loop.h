@@ -10,6 +10,8 @@
 // from the end, a_N = c + x W, one matrix product, and gets a_k = a_{k+1} − x_k W_k back by subtraction. Since z_k
 // needs a_k alone, logits, errors and gradient come out of that one walk. What subtraction costs is rounding: a_k is
 // off by some units in the last place of the largest |a|.
+//
+// Biases may be each row's own (c rows × H, b rows × N): a conditional NADE, whose biases a net puts out.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +22,9 @@ namespace harmonium {
 
 // Parameters, or a gradient of theirs; rows of the inputs lie in the order of the walk. float32 or float64.
 struct NadeTensors {
-  at::Tensor hidden_bias;  // c, H
+  at::Tensor hidden_bias;  // c, H; or rows × H
   at::Tensor encoder;      // W, N × H
-  at::Tensor output_bias;  // b, N
+  at::Tensor output_bias;  // b, N; or rows × N
   at::Tensor decoder;      // V, N × H
 };
 
@@ -34,8 +36,11 @@ struct NadeSums {
 // z for rows x (rows × N, of the parameters' type and device). Time O(rows·N·H).
 [[nodiscard]] at::Tensor nade_logits(const NadeTensors& net, const at::Tensor& x);
 // Time O(rows·N·H), memory O(rows·(N + H)) and a few times the parameters. Results do not depend on the number of
-// threads but for the product that a_N comes from.
+// threads but for the product that a_N comes from. Biases are the same for all rows.
 [[nodiscard]] NadeSums nade_gradient(const NadeTensors& net, const at::Tensor& x);
+// The derivative of Σ_rows Σ_k δ_k z_k with respect to c, W, b and V, for errors δ (rows × N) and biases that are each
+// row's own. Cost as above; b's is δ itself.
+[[nodiscard]] NadeTensors nade_backward(const NadeTensors& net, const at::Tensor& x, const at::Tensor& errors);
 // Draws inputs first … N−1 of every row in place, given those before: x_k = 1 where u_k < σ(z_k), else 0. x and u are
 // rows × N and lie in one piece.
 void nade_draw_(const NadeTensors& net, at::Tensor& x, const at::Tensor& u, std::int64_t first);

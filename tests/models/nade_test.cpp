@@ -225,6 +225,40 @@ TEST(Nade, GivesTheSameByLoopsAndByBlocksOfAnySize) {
     }
 }
 
+// Biases of their own for every row, and errors from outside: against automatic differentiation of all hidden values.
+TEST(Nade, TakesBiasesAndErrorsOfEveryRow) {
+  constexpr std::int64_t inputs = 13, hidden = 21;
+  const Nade nade = random_nade(inputs, hidden);
+  for (const std::int64_t rows : {1, 8, 33, 100}) {
+    NadeTensors net = tensors_of(nade);
+    net.hidden_bias = normal(Key(1), {rows, hidden}, at::kDouble).requires_grad_();
+    net.output_bias = normal(Key(2), {rows, inputs}, at::kDouble).requires_grad_();
+    net.encoder = net.encoder.clone().requires_grad_();
+    net.decoder = net.decoder.clone().requires_grad_();
+    const at::Tensor x = binary_rows(rows, inputs), errors = normal(Key(4), {rows, inputs}, at::kDouble);
+    const at::Tensor terms = x.unsqueeze(2) * net.encoder, a = net.hidden_bias.unsqueeze(1) + terms.cumsum(1) - terms,
+                     z = (a.sigmoid() * net.decoder).sum(2) + net.output_bias;
+    (errors * z).sum().backward();
+    NadeTensors plain = net;
+    for (at::Tensor* each : {&plain.hidden_bias, &plain.output_bias, &plain.encoder, &plain.decoder})
+      *each = each->detach();
+    expect_close(nade_logits(plain, x), z.detach(), 1e-13);
+    for (const NadeTensors& found : {nade_backward(plain, x, errors), nade_backward_by_blocks(plain, x, errors, 4)}) {
+      expect_close(found.hidden_bias, net.hidden_bias.grad(), 1e-12, "hidden bias");
+      expect_close(found.encoder, net.encoder.grad(), 1e-12, "encoder");
+      expect_close(found.output_bias, net.output_bias.grad(), 1e-12, "output bias");
+      expect_close(found.decoder, net.decoder.grad(), 1e-12, "decoder");
+    }
+    const at::Tensor u = uniform(Key(6), {rows, inputs}, at::kDouble);
+    at::Tensor by_loop = x.clone(), by_steps = x.clone();
+    nade_draw_(plain, by_loop, u, 3);
+    nade_draw_by_steps_(plain, by_steps, u, 3);
+    EXPECT_TRUE(at::equal(by_loop, by_steps));
+    EXPECT_TRUE(at::equal(by_loop.narrow(1, 3, inputs - 3),
+                          u.lt(nade_logits(plain, by_loop).sigmoid()).to(at::kDouble).narrow(1, 3, inputs - 3)));
+  }
+}
+
 TEST(Nade, DoesNotDependOnWhichRowsAreTakenTogetherOrOnThreads) {
   const Nade nade = random_nade(9, 6, "random:4");
   const at::Tensor rows = binary_rows(2100, 9);  // more than log_probabilities takes at once
