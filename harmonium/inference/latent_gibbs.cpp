@@ -42,7 +42,7 @@ class FromAbove {
 
 void sweep_layer(const SigmoidBeliefNet& net, const Moments& parameters, const at::Tensor& rows,
                  std::vector<at::Tensor>& latents, std::size_t layer, const Key& key) {
-  const Distribution& law = net.law_below(layer);
+  const Distribution& law = net.values_below(layer);
   const at::Tensor& below = layer == 0 ? rows : latents[layer - 1];
   const at::Tensor weights = parameters[format("down{}.layer1.weights", layer + 1)];
   const FromAbove above(net, parameters, latents, layer);
@@ -68,6 +68,9 @@ std::vector<at::Tensor> gibbs_sweeps(const SigmoidBeliefNet& net, const Moments&
   require(net.structure().between.empty(),
           "Gibbs sampling of a belief net's latents needs layers that follow each other directly; leave out the "
           "deterministic layers between them");
+  require(net.structure().generates_factorially(),
+          "Gibbs sampling of a belief net's latents needs factorial layers of p, and a prior that is factorial or an "
+          "RBM");
   require(latents.size() == widths.size(), "a sigmoid belief net of {} latent layers was given latents of {}",
           widths.size(), latents.size());
   for (std::size_t l = 0; l < latents.size(); ++l)

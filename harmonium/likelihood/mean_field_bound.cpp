@@ -85,6 +85,8 @@ std::string mean_field_complaint(const SigmoidBeliefNet& net) {
     return format("the mean-field bound of a belief net is for binary data, not {}", net.visible().spec());
   if (!net.structure().between.empty() || net.rbm_prior() != nullptr)
     return "the mean-field bound of a belief net needs layers that follow each other directly and a factorial prior";
+  if (!net.structure().generates_factorially())
+    return "the mean-field bound of a belief net is for factorial layers, and those of this net are autoregressive";
   return {};
 }
 

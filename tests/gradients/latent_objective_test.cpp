@@ -81,12 +81,16 @@ struct ObjectiveCase {
 struct NetCase {
   std::string name;
   std::vector<std::int64_t> latent, between;
+  LayerKind generation = LayerKind::factorial, recognition = LayerKind::factorial, prior = LayerKind::factorial;
+  [[nodiscard]] SigmoidBeliefNet net() const {
+    return support::small_sbn_of(generation, recognition, prior, latent, between, 4);
+  }
 };
 
 class EveryObjectiveOnEveryNet : public ::testing::TestWithParam<std::tuple<ObjectiveCase, NetCase>> {
  protected:
   [[nodiscard]] const ObjectiveCase& climbed() const { return std::get<0>(GetParam()); }
-  SigmoidBeliefNet net_ = small_sbn(std::get<1>(GetParam()).latent, std::get<1>(GetParam()).between, 4);
+  SigmoidBeliefNet net_ = std::get<1>(GetParam()).net();
   LatentObjective objective_{std::get<0>(GetParam()).objective,
                              net_.widths_below(),
                              {.baseline = std::get<0>(GetParam()).baseline, .recognition = net_.affine_recognition()}};
@@ -146,6 +150,8 @@ std::string name_of_case(const ::testing::TestParamInfo<std::tuple<ObjectiveCase
   return name;
 }
 
+constexpr LayerKind earlier = LayerKind::autoregressive, nade = LayerKind::nade;
+
 // Optimal baselines are those of affine inference.
 const std::vector<NetCase> affine_nets = {{"one", {3}, {}}, {"two", {2, 2}, {}}};
 
@@ -164,7 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
                           ObjectiveCase{"iwae:1", 1}, ObjectiveCase{"iwae:2", 2}, ObjectiveCase{"vimco:2", 2},
                           ObjectiveCase{"vimco:3", 3}, ObjectiveCase{"rws:2", 0}, ObjectiveCase{"rws:3", 0},
                           ObjectiveCase{"bihm:2", 0}, ObjectiveCase{"bihm:3", 0}, ObjectiveCase{"wake_sleep", 0}),
-        ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}}, NetCase{"nonlinear", {2, 2}, {3}})),
+        ::testing::Values(NetCase{"one", {3}, {}}, NetCase{"two", {2, 2}, {}}, NetCase{"nonlinear", {2, 2}, {3}},
+                          NetCase{"autoregressive", {2, 2}, {}, earlier, earlier, earlier},
+                          NetCase{"nade", {2, 2}, {}, nade, nade, nade},
+                          NetCase{"recognized_by_a_nade", {3}, {}, LayerKind::factorial, nade, earlier},
+                          NetCase{"generated_by_a_nade", {3}, {2}, nade, earlier, nade})),
     name_of_case);
 
 // With an RBM as prior log p is larger by log Z, which no draw changes: the surrogate's gradient for q is that of the

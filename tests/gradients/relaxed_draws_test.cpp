@@ -24,6 +24,16 @@ TEST(StraightThrough, ShowsTheDrawsOfInferenceAndTheirProbabilities) {
   expect_close(relaxed.log_weights(), plain.log_weights(), 1e-12);
 }
 
+TEST(RelaxedDraws, AreRefusedWhereBitsOfALayerWaitForEachOther) {
+  for (const LayerKind kind : {LayerKind::autoregressive, LayerKind::nade}) {
+    const SigmoidBeliefNet net = support::small_sbn_of(LayerKind::factorial, kind, LayerKind::factorial, {3});
+    support::expect_mentions(
+        support::message_of([&] { (void)net.relax(net.parameters(), support::all_rows(3), 1, Key(1), {}); }),
+        {"autoregressive", "relaxed"});
+    EXPECT_TRUE(net.affine_recognition().empty());
+  }
+}
+
 // f = 2 h_1 − h_2 + 3 h_1 h_3: linear in every single unit, products of different units included.
 TEST(StraightThrough, IsUnbiasedForWhatIsLinearInEveryUnitOfALayerAndNotElsewhere) {
   const SigmoidBeliefNet net = small_sbn({3}, {}, 13);

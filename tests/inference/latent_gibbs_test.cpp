@@ -99,6 +99,11 @@ TEST(LatentGibbs, RefusesStatesOfOtherRowsAndNetsWithLayersBetween) {
   EXPECT_THROW((void)gibbs_sweeps(small_sbn({2}, {4}), small_sbn({2}, {4}).parameters(), rows,
                                   {at::zeros({8, 2}, at::kDouble)}, 1, Key(1)),
                Error);
+  constexpr LayerKind plain = LayerKind::factorial, earlier = LayerKind::autoregressive;
+  for (const SigmoidBeliefNet& other :
+       {support::small_sbn_of(earlier, plain, plain, {2}), support::small_sbn_of(plain, plain, earlier, {2})})
+    EXPECT_THROW((void)gibbs_sweeps(other, other.parameters(), rows, {at::zeros({8, 2}, at::kDouble)}, 1, Key(1)),
+                 Error);
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ at::Tensor log_halfway(const SigmoidBeliefNet& net, const at::Tensor& rows) {
 }
 
 TEST(Bidirectional, StaysBelowTheLikelihoodAndItsNormalizerBelowOne) {
-  for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 21), small_sbn({2, 2}, {}, 22), small_sbn({2}, {2}, 23)}) {
+  constexpr LayerKind nade = LayerKind::nade;
+  for (const SigmoidBeliefNet& net : {small_sbn({3}, {}, 21), small_sbn({2, 2}, {}, 22), small_sbn({2}, {2}, 23),
+                                      support::small_sbn_of(nade, nade, nade, {2, 2}, {}, 24)}) {
     const at::Tensor rows = all_rows(3), halfway = log_halfway(net, rows);
     EXPECT_TRUE((halfway < support::enumerated_log_p(net, net.parameters(), rows)).all().item<bool>());
     EXPECT_LT(halfway.exp().sum().item<double>(), 1);

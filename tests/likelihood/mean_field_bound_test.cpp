@@ -62,6 +62,9 @@ TEST(MeanFieldBoundOfBeliefNet, RisesFromTheMeansOfTheRecognitionNet) {
 TEST(MeanFieldBoundOfBeliefNet, RefusesNetsThatItIsNotMadeFor) {
   EXPECT_THROW((void)mean_field_bound(small_sbn({3}, {4}), all_rows(3)), Error);
   EXPECT_THROW((void)mean_field_bound(support::small_sbn_with_rbm(), all_rows(4)), Error);
+  constexpr LayerKind plain = LayerKind::factorial, nade = LayerKind::nade;
+  EXPECT_THROW((void)mean_field_bound(support::small_sbn_of(nade, plain, plain, {3}), all_rows(3)), Error);
+  EXPECT_THROW((void)mean_field_bound(support::small_sbn_of(plain, plain, nade, {3}), all_rows(3)), Error);
 }
 
 }  // namespace

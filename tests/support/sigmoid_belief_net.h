@@ -10,16 +10,32 @@
 namespace harmonium::support {
 
 // Every parameter ~ N(0, 1).
-inline SigmoidBeliefNet small_sbn(std::vector<std::int64_t> latent, std::vector<std::int64_t> between = {},
-                                  std::uint64_t seed = 1, std::int64_t pixels = 3, std::int64_t prior_hidden = 0) {
-  SigmoidBeliefNet net({.visible = format("bernoulli:{}", pixels),
-                        .latent = std::move(latent),
-                        .between = std::move(between),
-                        .prior_hidden = prior_hidden},
-                       at::kDouble);
+inline SigmoidBeliefNet random_sbn(SigmoidBeliefNetStructure structure, std::uint64_t seed = 1) {
+  SigmoidBeliefNet net(std::move(structure), at::kDouble);
   for (std::uint64_t i = 0; const auto& [name, value] : net.parameters().entries())
     at::Tensor(value).copy_(normal(Key(seed).fold_in(i++), value.sizes(), at::kDouble));
   return net;
+}
+inline SigmoidBeliefNet small_sbn(std::vector<std::int64_t> latent, std::vector<std::int64_t> between = {},
+                                  std::uint64_t seed = 1, std::int64_t pixels = 3, std::int64_t prior_hidden = 0) {
+  return random_sbn({.visible = format("bernoulli:{}", pixels),
+                     .latent = std::move(latent),
+                     .between = std::move(between),
+                     .prior_hidden = prior_hidden},
+                    seed);
+}
+// Layers of p, of q, and the prior.
+inline SigmoidBeliefNet small_sbn_of(LayerKind generation, LayerKind recognition, LayerKind prior,
+                                     std::vector<std::int64_t> latent, std::vector<std::int64_t> between = {},
+                                     std::uint64_t seed = 1) {
+  return random_sbn({.visible = "bernoulli:3",
+                     .latent = std::move(latent),
+                     .between = std::move(between),
+                     .generation = generation,
+                     .recognition = recognition,
+                     .prior = prior,
+                     .nade_hidden = 3},
+                    seed);
 }
 
 // All K-tuples of joint latent states: for every layer, tuples × K × width.

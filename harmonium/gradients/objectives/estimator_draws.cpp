@@ -125,7 +125,7 @@ Trace draw_without_path(const StudiedNet& net, const Moments& leaves, const at::
 
 std::vector<LatentObjective> relaxed_objectives(const StudiedNet& net) {
   std::vector<LatentObjective> all;
-  if (net.binary)
+  if (net.relaxes)
     for (const char* spec : {"straight_through", "concrete:1"})
       all.emplace_back(spec, std::vector<std::int64_t>(net.latent.size(), 1));
   return all;

@@ -18,7 +18,7 @@ struct DrawnMoments {
 // Of so many estimates, each a mean over `rows` rows.
 [[nodiscard]] DrawnMoments moments_by_draws(const StudiedNet& net, std::int64_t rows, std::int64_t repetitions,
                                             const Key& key, const DrawnSurrogate& surrogate);
-// Objectives with relaxed draws, where latents are bits.
+// Objectives with relaxed draws, where there are any.
 [[nodiscard]] std::vector<LatentObjective> relaxed_objectives(const StudiedNet& net);
 [[nodiscard]] DrawnSurrogate relaxed_surrogate(const StudiedNet& net, const at::Tensor& rows,
                                                const LatentObjective& objective);

@@ -85,7 +85,8 @@ LatentObjective::LatentObjective(const std::string& spec, const std::vector<std:
   }
   if (baseline_ == "optimal") {
     require(options.recognition.size() == widths.size(),
-            "@baseline optimal needs affine inference; leave out the layers between, or choose mean or net");
+            "@baseline optimal needs affine and factorial inference; leave out the layers between, or choose mean or "
+            "net");
     optimal_.emplace(options.recognition);
   }
   if (baseline_ == "net")

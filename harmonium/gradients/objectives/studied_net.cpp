@@ -20,6 +20,7 @@ StudiedNet studied(const SigmoidBeliefNet& net) {
           .parameters = precise(net.parameters()),
           .latent = net.structure().latent,
           .binary = true,
+          .relaxes = net.structure().factorial(),
           .affine = net.affine_recognition(),
           .recognizes = [](const std::string& name) { return name.starts_with("up"); }};
 }

@@ -18,6 +18,7 @@ struct StudiedNet {
   Moments parameters = {};                                  // float64, on the CPU
   std::vector<std::int64_t> latent = {};                    // widths, from the data up
   bool binary = false;                                      // latents are bits; else real, with a path through draws
+  bool relaxes = false;                                     // whether draws of bits may be relaxed
   std::vector<AffineLayer> affine = {};                     // of recognition, where it is affine
   std::function<bool(const std::string&)> recognizes = {};  // whether parameters of this name belong to q
   // An estimate of its own that no table lists, such as the one-draw bound with a closed KL; may be empty.

@@ -27,7 +27,8 @@ struct Trace {
 
 // Rows that the model has made itself, with what made them: (x, h) ~ p, so that h is a draw of p(h | x).
 struct Dream {
-  at::Tensor visible, means;        // count × width: draws, and E[x | h_1]
+  // count × width: draws, and the means that each column was drawn by: E[x | h_1], unless columns wait for each other.
+  at::Tensor visible, means;
   std::vector<at::Tensor> latents;  // h_1, …, h_L: count × width
 };
 

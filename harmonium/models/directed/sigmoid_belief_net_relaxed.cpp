@@ -24,6 +24,9 @@ at::Tensor log_logistic(const at::Tensor& relaxed, const at::Tensor& raw, double
 
 Trace SigmoidBeliefNet::relax(const Moments& parameters, const at::Tensor& rows, std::int64_t draws, const Key& key,
                               const Relaxation& relaxation) const {
+  require(structure_.factorial(),
+          "draws of autoregressive layers wait for each other and cannot be relaxed; use another @objective than "
+          "concrete and straight_through");
   constexpr double edge = 1e-7;  // of uniforms, whose log-odds must be numbers
   std::vector<at::Tensor> latents, log_odds, recognition;
   for (std::size_t l = 0; l < latent_.size(); ++l) {
