@@ -18,7 +18,9 @@ std::string MaskedNetModel::title() const { return find_family(info_.family).tit
 std::string MaskedNetModel::subtitle() const {
   const MaskedNetStructure& shape = net_.structure();
   std::string text = shape.visible;
-  for (const std::int64_t width : shape.hidden) text += format(" – {}", width);
+  if (shape.group > 0) text += format(" – {} groups of {}", net_.visible().variables() - 1, shape.group);
+  for (const std::int64_t width : shape.hidden)
+    if (shape.group == 0) text += format(" – {}", width);
   if (shape.direct && !shape.hidden.empty()) text += ", direct weights";
   return text + format(", order {}{}", shape.order, shape.masks > 1 ? format(", {} masks", shape.masks) : "");
 }
@@ -50,30 +52,33 @@ std::vector<Exhibit> MaskedNetModel::exhibits(const ExhibitInput& input) const {
         },
         input.train, *this);
   if (net_.structure().hidden.empty()) return all;
-  const at::Tensor columns = on_cpu(net_.parameters()["layer1.weights"]).t();
+  const bool masked = net_.masks() == 1;
+  const at::Tensor columns = on_cpu(masked ? net_.filters(0) : net_.parameters()["layer1.weights"]).t();
   const at::Tensor order = columns.norm(2, 1).argsort(0, /*descending=*/true);
-  all.push_back({.id = "filters",
-                 .title = "Filters",
-                 .caption = format("Input weights of {} of {} hidden units of the first layer, largest first, without "
-                                   "masks. Red adds, blue takes away; each on its own scale.",
-                                   std::min(filters, columns.size(0)), columns.size(0)),
-                 .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
-                 .weights = true,
-                 .columns = 12});
+  all.push_back(
+      {.id = "filters",
+       .title = "Filters",
+       .caption = format("Input weights of {} of {} hidden units of the first layer, largest first{}. Red "
+                         "adds, blue takes away; each on its own scale.",
+                         std::min(filters, columns.size(0)), columns.size(0), masked ? "" : ", without masks"),
+       .rows = columns.index_select(0, order.narrow(0, 0, std::min(filters, columns.size(0)))),
+       .weights = true,
+       .columns = 12});
   return all;
 }
 
 nlohmann::json MaskedNetModel::structure() const {
   const MaskedNetStructure& shape = net_.structure();
-  return {{"masked_net",
-           {{"visible", shape.visible},
-            {"hidden", shape.hidden},
-            {"activation", to_string(shape.activation)},
-            {"direct", shape.direct},
-            {"constant_spread", shape.constant_spread},
-            {"masks", shape.masks},
-            {"order", shape.order},
-            {"seed", shape.seed}}}};
+  nlohmann::json described = {{"visible", shape.visible},
+                              {"hidden", shape.hidden},
+                              {"activation", to_string(shape.activation)},
+                              {"direct", shape.direct},
+                              {"constant_spread", shape.constant_spread},
+                              {"masks", shape.masks},
+                              {"order", shape.order},
+                              {"seed", shape.seed}};
+  if (shape.group > 0) described["group"] = shape.group;
+  return {{"masked_net", described}};
 }
 
 at::Tensor MaskedNetModel::log_probabilities_of(const at::Tensor& rows, const EstimationOptions&, Watcher&) const {
@@ -148,7 +153,12 @@ std::unique_ptr<Model> read_masked_net(const ModelHeader& header, const TensorFi
                                  .masks = whole_number(shape.at("masks")),
                                  .order = shape.at("order"),
                                  .seed = whole_number<std::uint64_t>(shape.at("seed"))};
-    require(header.kind == "made" || header.kind == "fvbn",
+    if (shape.contains("group")) {
+      structure.group = whole_number(shape.at("group"));
+      require(structure.group >= 1 && structure.group <= (1 << 20),
+              "{}: groups of {} units are none of a masked net; the file is damaged", where, structure.group);
+    }
+    require(header.kind == "made" || header.kind == "fvbn" || header.kind == "neural_autoregressive",
             "{}: a model of kind '{}' is no masked net; the file is damaged", where, header.kind);
     // A damaged number must not ask for memory.
     constexpr std::int64_t most_units = 1 << 20, most_masks = 10'000;

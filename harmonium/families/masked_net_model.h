@@ -1,4 +1,5 @@
-// Models of the families made and fvbn, which differ in their options alone (models/autoregressive/masked_net.h).
+// Models of the families made, fvbn and neural_autoregressive, which differ in their options alone
+// (models/autoregressive/masked_net.h).
 #pragma once
 
 #include "harmonium/families/family.h"
@@ -42,7 +43,7 @@ class MaskedNetModel final : public ExactModel {
 [[nodiscard]] std::string resolved_order(const std::string& order, std::int64_t masks, std::uint64_t seed,
                                          std::int64_t variables);
 
-// What both families do once their options are read.
+// What these families do once their options are read.
 [[nodiscard]] std::unique_ptr<Model> make_masked_net(const RunConfig& config, const RunData& data,
                                                      MaskedNetStructure structure);
 [[nodiscard]] std::unique_ptr<Trainee> train_masked_net(const RunConfig& config, const RunData& data,

@@ -1,6 +1,6 @@
 // What models share whose rows have a log-likelihood of their own, exact or bounded, without any log Z: nade, made,
-// fvbn, orderless_nade, rnade, mixture, factor_analyzers, vae, ladder, sbn, s3c. A family adds its mathematics, its
-// pictures and the numbers that describe its structure.
+// fvbn, neural_autoregressive, orderless_nade, rnade, mixture, factor_analyzers, vae, ladder, sbn, s3c. A family adds
+// its mathematics, its pictures and the numbers that describe its structure.
 #pragma once
 
 #include <functional>

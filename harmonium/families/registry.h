@@ -43,6 +43,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family nade_family();
 [[nodiscard]] Family made_family();
 [[nodiscard]] Family fvbn_family();
+[[nodiscard]] Family neural_autoregressive_family();
 [[nodiscard]] Family orderless_nade_family();
 [[nodiscard]] Family pixel_net_family();
 [[nodiscard]] Family rnade_family();

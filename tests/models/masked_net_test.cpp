@@ -32,7 +32,13 @@ std::vector<MaskedNetStructure> shapes(const std::string& visible) {
           {.visible = visible, .hidden = {6}, .activation = Activation::tanh, .direct = false},
           {.visible = visible, .hidden = {20, 3}, .activation = Activation::tanh, .order = "random:7"},
           {.visible = visible, .hidden = {9, 12}, .activation = Activation::elu, .masks = 3, .order = "random:2"},
-          {.visible = visible, .hidden = {15}, .activation = Activation::tanh, .masks = 4, .seed = 8}};
+          {.visible = visible, .hidden = {15}, .activation = Activation::tanh, .masks = 4, .seed = 8},
+          {.visible = visible,
+           .hidden = {},
+           .activation = Activation::tanh,
+           .direct = false,
+           .order = "random:9",
+           .group = 3}};
 }
 
 TEST(MaskedNet, HasProbabilitiesThatAddUpToOneForEveryMaskAndTheirMixture) {
@@ -174,6 +180,46 @@ TEST(MaskedNet, OfLinearRegressionsIsTheMaximumLikelihoodGaussian) {
   expect_close(net.log_probabilities(points), density, 1e-9);
 }
 
+// Group by group, in plain numbers.
+TEST(MaskedNet, InGroupsGivesEveryVariableHiddenUnitsOfItsOwn) {
+  constexpr std::int64_t variables = 6, group = 3;
+  const MaskedNet net = random_masked_net({.visible = "bernoulli:6",
+                                           .hidden = {},
+                                           .activation = Activation::tanh,
+                                           .direct = true,
+                                           .order = "random:5",
+                                           .group = group});
+  const std::vector<std::int64_t> order = net.order(0);
+  const Moments& p = net.parameters();
+  const at::Tensor &W = p["layer1.weights"], &c = p["layer1.bias"], &V = p["output.weights"], &b = p["output.bias"],
+                   &D = p["direct.weights"];
+  ASSERT_EQ(W.size(1), (variables - 1) * group);
+  const auto number = [](const at::Tensor& matrix, std::int64_t i, std::int64_t j) {
+    return matrix[i][j].item<double>();
+  };
+  const at::Tensor rows = all_rows(variables), found = net.log_probabilities(rows);
+  for (const std::int64_t row : {5, 26, 63}) {
+    double total = 0;
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const std::int64_t i = order[place];
+      double z = b[i].item<double>();
+      for (std::size_t before = 0; before < place; ++before) {  // group number before + 1 sees so many variables
+        z += rows[row][order[before]].item<double>() * number(D, order[before], i);
+        for (std::int64_t k = 0; k < group; ++k) {
+          const std::int64_t unit = static_cast<std::int64_t>(before) * group + k;
+          double a = c[unit].item<double>();
+          for (std::size_t j = 0; j <= before; ++j) a += rows[row][order[j]].item<double>() * number(W, order[j], unit);
+          z += number(V, unit, i) * std::tanh(a);
+        }
+      }
+      total += rows[row][i].item<double>() * z - std::log1p(std::exp(z));
+    }
+    EXPECT_NEAR(found[row].item<double>(), total, 1e-11);
+  }
+  const at::Tensor seen = net.filters(0).ne(0).sum(0).view({variables - 1, group});
+  for (std::int64_t g = 0; g + 1 < variables; ++g) EXPECT_TRUE(seen[g].eq(g + 1).all().item<bool>());
+}
+
 TEST(MaskedNet, BeginsWithTheFrequenciesOfTheData) {
   MaskedNet net({.visible = "bernoulli:3", .hidden = {}}, at::kDouble);
   initialize(net, Key(1), at::tensor({0.2, 0.5, 0.0}, at::kDouble));
@@ -210,6 +256,10 @@ TEST(MaskedNet, SaysWhatDoesNotFit) {
   expect_mentions(message_of([] { MaskedNet({.visible = "shared_gaussian:3:0.1"}); }),
                   {"shared_gaussian", "gaussian:N"});
   expect_mentions(message_of([] { MaskedNet({.visible = "bernoulli:3", .masks = 0}); }), {"mask"});
+  expect_mentions(message_of([] { MaskedNet({.visible = "bernoulli:1", .hidden = {}, .group = 2}); }),
+                  {"groups", "two"});
+  expect_mentions(message_of([] { MaskedNet({.visible = "bernoulli:3", .hidden = {5}, .group = 2}); }),
+                  {"groups of 2", "4"});
   const MaskedNet net({.visible = "bernoulli:3", .hidden = {2}});
   expect_mentions(message_of([&] { (void)net.log_probabilities(at::zeros({2, 5})); }), {"3", "5"});
 }

@@ -36,6 +36,15 @@ MaskedNet::MaskedNet(MaskedNetStructure structure, at::ScalarType type)
   require(visible_->shared_width() == 0, "{} has a parameter that belongs to no variable; take gaussian:N:FLOOR",
           structure_.visible);
   require(structure_.masks >= 1, "a masked net needs at least one mask, not {}", structure_.masks);
+  require(structure_.group >= 0, "groups of a masked net have hidden units, not {}", structure_.group);
+  if (structure_.group > 0) {
+    const std::vector<std::int64_t> layer = {(visible_->variables() - 1) * structure_.group};
+    require(visible_->variables() >= 2, "groups of hidden units need at least two variables, not {}",
+            visible_->variables());
+    require(structure_.masks == 1 && (structure_.hidden.empty() || structure_.hidden == layer),
+            "groups of {} units are one hidden layer of {} units with one mask", structure_.group, layer.front());
+    structure_.hidden = layer;
+  }
   require(!structure_.hidden.empty() || structure_.direct,
           "a masked net without hidden layers needs weights from inputs to outputs");
   one_ = visible_->of_one_variable();
@@ -92,6 +101,10 @@ MaskedNet::Degrees MaskedNet::degrees_of(std::int64_t mask) const {
                  .outputs = places.index_select(0, indices(visible_->raw_variables())),
                  .hidden = {}};
   const Key key = Key(structure_.seed).fold_in(static_cast<std::uint64_t>(mask));
+  if (structure_.group > 0) {
+    result.hidden.push_back(at::arange(variables - 1, at::kLong).repeat_interleave(structure_.group) + 1);
+    return result;
+  }
   std::int64_t least = 1;
   for (std::size_t l = 0; l < structure_.hidden.size(); ++l) {
     const std::int64_t width = structure_.hidden[l], choices = highest - least + 1;
@@ -101,6 +114,12 @@ MaskedNet::Degrees MaskedNet::degrees_of(std::int64_t mask) const {
     least = result.hidden.back().min().item<std::int64_t>();
   }
   return result;
+}
+
+at::Tensor MaskedNet::filters(std::int64_t mask) const {
+  const Degrees& degrees = degrees_.at(static_cast<std::size_t>(mask));
+  require(!degrees.hidden.empty(), "a masked net without hidden layers has no filters");
+  return parameters_[hidden_weights(0)] * degrees.hidden.front().ge(degrees.inputs.unsqueeze(1));
 }
 
 at::Tensor MaskedNet::raw(const Moments& parameters, const at::Tensor& rows, std::int64_t mask) const {

@@ -10,6 +10,10 @@
 // and with D alone the net is a fully visible belief net, of logistic regressions where x is binary (Frey 1998), of
 // linear ones where it is real.
 //
+// In groups, one hidden layer has as many units of every degree 1 … N − 1: group g sees the variables up to number g by
+// weights of its own, an output the groups before it (Bengio & Bengio 2000). It has O(N²·H) weights for groups of H
+// units. They are stored densely, zeros of the masks included, which doubles them.
+//
 // With several masks the model is the mixture p(x) = (1/n) Σ_s p_s(x) of nets that share all weights and differ in the
 // order (where that is random) and in the degrees. Training climbs the mean of log p_s, a lower bound of log p.
 //
@@ -39,6 +43,7 @@ struct MaskedNetStructure {
   bool constant_spread = false;  // gaussian: direct weights for means alone, so that deviations are parameters
   std::int64_t masks = 1;
   std::string order = "raster";  // or "random:SEED", an order of its own for every mask
+  std::int64_t group = 0;        // units of every degree in one hidden layer, in place of `hidden`; one mask
   std::uint64_t seed = 0;        // of the degrees where there are several masks; one mask has them spread evenly
 };
 
@@ -60,6 +65,8 @@ class MaskedNet {
   // Its own copy of the parameters, in another precision, on another device, or both.
   [[nodiscard]] MaskedNet to(const at::TensorOptions& options) const;
 
+  // Weights of the first hidden layer as a mask leaves them, columns of a row × units.
+  [[nodiscard]] at::Tensor filters(std::int64_t mask) const;
   // What the net puts out for every variable, rows × raw columns. Differentiable.
   [[nodiscard]] at::Tensor raw(const Moments& parameters, const at::Tensor& rows, std::int64_t mask) const;
   // log p_s(x), rows, float64. Differentiable.
