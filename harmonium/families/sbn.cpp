@@ -65,7 +65,7 @@ std::unique_ptr<Trainee> train(const RunConfig& config, const RunData& data, con
   return train_by_likelihood(std::move(whole.objective), config, data, std::move(hooks));
 }
 
-// Recognition and generation, which are as large, and the prior.
+// Recognition and generation, which are nearly as large, and the prior.
 ModelSize size_of(const RunConfig& config) {
   std::vector<double> widths = {static_cast<double>(make_unit(config.visible)->width())};
   for (const std::int64_t width : latent_widths(config)) {
@@ -74,7 +74,8 @@ ModelSize size_of(const RunConfig& config) {
   }
   const ModelSize half = size_of_chain(widths);
   const auto hidden = static_cast<double>(prior_hidden(config));
-  return {.weights = 2 * half.weights + hidden * widths.back(), .units = 2 * half.units + hidden};
+  const double extra = sbn_structure(config).extra_weights(make_unit(config.visible)->width());
+  return {.weights = 2 * half.weights + hidden * widths.back() + extra, .units = 2 * half.units + hidden};
 }
 
 double products_of(const RunConfig& config) {
@@ -87,7 +88,11 @@ std::string in_words(const RunConfig& config) {
   const auto& own = config.own.as<SbnOptions>();
   std::string text = config.visible;
   for (const std::string& each : split_layers(own.latent)) text += " – " + each;
-  if (own.prior != "factorial") text += " under " + own.prior;
+  if (own.layer != "factorial") text += format(", {} layers", own.layer);
+  if (own.inference_layer != own.layer && own.inference_layer != "auto")
+    text += format(", {} inference", own.inference_layer);
+  if (own.prior != own.layer && own.prior != "auto")
+    text += " under " + (prior_hidden(config) > 0 ? own.prior : format("a prior that is {}", own.prior));
   return text + ", " + own.objective;
 }
 

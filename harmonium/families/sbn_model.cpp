@@ -15,6 +15,13 @@ std::string SbnModel::subtitle() const {
   std::string text = net_.structure().visible;
   for (const std::int64_t width : net_.structure().latent) text += format(" – {}", width);
   if (net_.rbm_prior()) text += format("; prior: an RBM with {} hidden units", net_.structure().prior_hidden);
+  const SigmoidBeliefNetStructure& shape = net_.structure();
+  const auto law = [&](const char* whose, LayerKind kind) {
+    if (kind != LayerKind::factorial) text += format("; {}: {}", whose, to_string(kind));
+  };
+  law("layers", shape.generation);
+  law("inference", shape.recognition);
+  law("prior", shape.prior);
   for (const std::int64_t width : net_.structure().between)
     text += format("{}{}", &width == &net_.structure().between.front() ? "; between them " : " – ", width);
   return text;
@@ -80,6 +87,11 @@ nlohmann::json SbnModel::structure() const {
                               {"between", shape.between},
                               {"activation", to_string(shape.activation)}};
   if (shape.prior_hidden > 0) described["prior_hidden"] = shape.prior_hidden;
+  if (!shape.factorial())
+    described["laws"] = {{"generation", to_string(shape.generation)},
+                         {"recognition", to_string(shape.recognition)},
+                         {"prior", to_string(shape.prior)},
+                         {"hidden", shape.nade_hidden}};
   return {{"sbn", described}};
 }
 
@@ -153,13 +165,22 @@ std::unique_ptr<Model> read_sbn(const ModelHeader& header, const TensorFile& fil
                                         .between = whole_numbers(shape.at("between")),
                                         .activation = parse_activation(shape.at("activation"))};
     if (shape.contains("prior_hidden")) structure.prior_hidden = whole_number(shape.at("prior_hidden"));
+    if (shape.contains("laws")) {
+      const nlohmann::json& laws = shape.at("laws");
+      structure.generation = parse_layer_kind(laws.at("generation"), "layer");
+      structure.recognition = parse_layer_kind(laws.at("recognition"), "layer");
+      structure.prior = parse_layer_kind(laws.at("prior"), "layer");
+      structure.nade_hidden = whole_number(laws.at("hidden"));
+    }
     // A damaged number must not ask for memory.
     constexpr std::int64_t most_units = 1 << 20;
     constexpr std::size_t most_layers = 1000;
     require(structure.latent.size() <= most_layers && structure.between.size() <= most_layers,
             "{}: a sigmoid belief net of more than {} layers; the file is damaged", where, most_layers);
-    double numbers = 0;  // at least: down and up
+    require(structure.nade_hidden >= 0 && structure.nade_hidden <= most_units,
+            "{}: layers of {} hidden units are none of a sigmoid belief net", where, structure.nade_hidden);
     std::int64_t below = make_distribution(structure.visible)->width();
+    double numbers = 0;  // at least: down and up
     const auto check_width = [&](std::int64_t width) {
       require(width >= 1 && width <= most_units, "{}: a layer of {} units is no layer of a sigmoid belief net", where,
               width);
@@ -177,6 +198,7 @@ std::unique_ptr<Model> read_sbn(const ModelHeader& header, const TensorFile& fil
       check_width(structure.prior_hidden);
       numbers += static_cast<double>(below) * static_cast<double>(structure.prior_hidden);
     }
+    numbers += structure.extra_weights(make_distribution(structure.visible)->width());
     require_numbers(file, numbers, where);
     SigmoidBeliefNet net(std::move(structure));
     read_parameters(net.parameters(), file, where);

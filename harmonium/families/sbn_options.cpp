@@ -17,6 +17,17 @@ namespace harmonium {
 
 namespace {
 
+LayerKind layer_of(const SbnOptions& own) { return parse_layer_kind(own.layer, "layer"); }
+LayerKind inference_layer_of(const SbnOptions& own) {
+  return own.inference_layer == "auto" ? layer_of(own) : parse_layer_kind(own.inference_layer, "inference_layer");
+}
+// Of latents under no RBM.
+LayerKind prior_of(const SbnOptions& own) {
+  if (own.prior == "auto") return layer_of(own);
+  const auto named = std::ranges::find(layer_kinds(), own.prior, &LayerKindName::name);
+  return named == layer_kinds().end() ? LayerKind::factorial : named->kind;
+}
+
 constexpr std::int64_t usual_particles = 500;  // cheap beside the net's draws, and the gradient of the prior needs them
 
 void require_no_prior_options(const SbnOptions& own) {
@@ -87,9 +98,40 @@ void resolve_objective(RunConfig& config) {
   refuse("baseline", own.baseline != usual.baseline);
   refuse("normalize", own.normalize != usual.normalize);
   refuse("layers", !between_widths(config).empty());
-  require(prior_hidden(config) == 0,
+  require(layer_of(own) == LayerKind::factorial,
+          "@objective {}: Gibbs sampling is for factorial layers; use another objective with @layer {}", own.objective,
+          own.layer);
+  require(own.prior == "factorial",
           "@objective {}: expectation maximization is for a factorial prior; use another objective with @prior {}",
           own.objective, own.prior);
+}
+
+// Before the objective, which asks what layers are like.
+void resolve_layers(RunConfig& config) {
+  auto& own = config.own.as<SbnOptions>();
+  const LayerKind layer = layer_of(own), inference = inference_layer_of(own);
+  own.inference_layer = to_string(inference);
+  if (own.prior == "auto") own.prior = own.layer;
+  const LayerKind prior = prior_of(own);
+  require(layer == LayerKind::factorial || make_unit(config.visible)->support() == Unit::Support::bits,
+          "@layer {}: the data's layer is then autoregressive, too, which is for binary data and not {}; leave @layer "
+          "out (@inference_layer and @prior may be autoregressive)",
+          own.layer, config.visible);
+  const bool nades = layer == LayerKind::nade || inference == LayerKind::nade || prior == LayerKind::nade;
+  constexpr std::int64_t most = 1 << 20;
+  require(own.layer_hidden >= 0 && own.layer_hidden <= most, "@layer_hidden {}: give a number of hidden units, 0 to {}",
+          own.layer_hidden, most);
+  require(nades || own.layer_hidden == 0, "@layer_hidden applies to layers that are NADEs; give @layer nade");
+  const bool relaxes = own.objective.starts_with("concrete") || own.objective == "straight_through";
+  const bool factorial =
+      layer == LayerKind::factorial && inference == LayerKind::factorial && prior == LayerKind::factorial;
+  require(!relaxes || factorial,
+          "@objective {}: draws of autoregressive layers wait for each other and cannot be relaxed; use another "
+          "objective, such as vimco",
+          own.objective);
+  require(own.baseline != "optimal" || inference == LayerKind::factorial,
+          "@baseline optimal is for factorial inference; choose mean or net with @inference_layer {}",
+          own.inference_layer);
 }
 
 }  // namespace
@@ -130,6 +172,16 @@ const char* prior_metric_help() {
   return text.c_str();
 }
 
+const char* layer_help() {
+  static const std::string text = [] {
+    std::string all = "law of every layer given the one above it, and of the data: ";
+    for (const LayerKindName& each : layer_kinds())
+      all += format("{}{} ({})", each.kind == LayerKind::factorial ? "" : "; ", each.name, each.help);
+    return all;
+  }();
+  return text.c_str();
+}
+
 std::vector<std::int64_t> latent_widths(const RunConfig& config) {
   const std::string& text = config.own.as<SbnOptions>().latent;
   try {
@@ -147,7 +199,7 @@ std::vector<std::int64_t> between_widths(const RunConfig& config) {
 
 std::int64_t prior_hidden(const RunConfig& config) {
   const std::string& text = config.own.as<SbnOptions>().prior;
-  if (text == "factorial") return 0;
+  if (text == "auto" || std::ranges::find(layer_kinds(), text, &LayerKindName::name) != layer_kinds().end()) return 0;
   constexpr std::string_view form = "rbm:";
   constexpr std::int64_t most = 1 << 20;
   std::int64_t hidden = 0;
@@ -156,22 +208,28 @@ std::int64_t prior_hidden(const RunConfig& config) {
     const auto [stopped, error] = std::from_chars(first, end, hidden);
     if (error == std::errc() && stopped == end && hidden >= 1 && hidden <= most) return hidden;
   }
-  fail("@prior {}: there are factorial and rbm:N, an RBM with N hidden units (1 to {}) over the uppermost latents",
-       text, most);
+  fail("@prior {}: there are {}, and rbm:N, an RBM with N hidden units (1 to {}) over the uppermost latents", text,
+       names_of(layer_kinds()), most);
 }
 
 SigmoidBeliefNetStructure sbn_structure(const RunConfig& config) {
+  const auto& own = config.own.as<SbnOptions>();
   return {.visible = autoregressive_visible(config.visible, "a sigmoid belief net"),
           .latent = latent_widths(config),
           .between = between_widths(config),
           .activation = parse_activation(config.activation),
-          .prior_hidden = prior_hidden(config)};
+          .prior_hidden = prior_hidden(config),
+          .generation = layer_of(own),
+          .recognition = inference_layer_of(own),
+          .prior = prior_of(own),
+          .nade_hidden = own.layer_hidden};
 }
 
 LatentObjective sbn_objective(const RunConfig& config, const std::vector<std::int64_t>& widths_below) {
   const auto& own = config.own.as<SbnOptions>();
   SignalOptions signals{.baseline = own.baseline, .normalize = own.normalize};
-  if (between_widths(config).empty()) signals.recognition = SigmoidBeliefNet::affine_recognition(widths_below.size());
+  if (between_widths(config).empty() && inference_layer_of(own) == LayerKind::factorial)
+    signals.recognition = SigmoidBeliefNet::affine_recognition(widths_below.size());
   return {own.objective, widths_below, signals};
 }
 
@@ -186,6 +244,7 @@ void resolve_sbn(RunConfig& config, RunData& data) {
   require(parse_activation(config.activation) != Activation::softmax,
           "@activation softmax: layers between may be tanh, relu, elu, softplus, logistic or linear");
   (void)autoregressive_visible(config.visible, "a sigmoid belief net");
+  resolve_layers(config);
   resolve_objective(config);
   resolve_likelihood(config, 0.001);
   resolve_prior(config, data);

@@ -16,10 +16,13 @@ namespace harmonium {
 [[nodiscard]] const char* baseline_help();
 [[nodiscard]] const char* prior_gradient_help();
 [[nodiscard]] const char* prior_metric_help();
+[[nodiscard]] const char* layer_help();
 
 struct SbnOptions {
   std::string latent = "200", objective = "vimco:10", baseline = "auto", normalize = "auto";
-  std::string prior = "factorial", prior_gradient = "auto", prior_metric = "auto";
+  std::string layer = "factorial", inference_layer = "auto";
+  std::int64_t layer_hidden = 0;
+  std::string prior = "auto", prior_gradient = "auto", prior_metric = "auto";
   double prior_rate = 0;
   std::int64_t prior_particles = 0, prior_sweeps = 0;
 
@@ -31,9 +34,13 @@ struct SbnOptions {
     visitor("normalize", self.normalize,
             "elbo:K and nvil: divide signals by their running standard deviation where it is above 1: yes, no; auto: "
             "yes for nvil");
+    visitor("layer", self.layer, layer_help());
+    visitor("inference_layer", self.inference_layer, "the same for the layers of inference; auto: as @layer");
+    visitor("layer_hidden", self.layer_hidden,
+            "hidden units of layers that are NADEs (0: as many as the layer has units)");
     visitor("prior", self.prior,
-            "law of the uppermost latent variables: factorial, or rbm:N (a restricted Boltzmann machine with N hidden "
-            "units, trained together with the net)");
+            "law of the uppermost latent variables: factorial, autoregressive, nade, or rbm:N (a restricted Boltzmann "
+            "machine with N hidden units, trained together with the net); auto: as @layer");
     visitor("prior_gradient", self.prior_gradient, prior_gradient_help());
     visitor("prior_metric", self.prior_metric, prior_metric_help());
     visitor("prior_rate", self.prior_rate,
@@ -47,7 +54,7 @@ struct SbnOptions {
 // Widths of latent layers, and of deterministic layers between two of them.
 [[nodiscard]] std::vector<std::int64_t> latent_widths(const RunConfig& config);
 [[nodiscard]] std::vector<std::int64_t> between_widths(const RunConfig& config);
-// Hidden units of the RBM that is the prior; 0: it is factorial.
+// Hidden units of the RBM that is the prior; 0: it is another.
 [[nodiscard]] std::int64_t prior_hidden(const RunConfig& config);
 [[nodiscard]] SigmoidBeliefNetStructure sbn_structure(const RunConfig& config);
 // The objective with its baseline, for a net whose layers have these widths below them.

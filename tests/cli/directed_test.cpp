@@ -32,6 +32,7 @@ class DirectedModels : public Tool {
 TEST_F(DirectedModels, WriteTheLogLikelihoodOfEveryRowWhoseMeanIsTheAnswer) {
   const std::vector<Arguments> models = {
       {"--model", "fvbn"},
+      {"--model", "neural_autoregressive", "--group", "2"},
       {"--model", "made", "--layers", "8", "--masks", "2"},
       {"--model", "orderless_nade", "--layers", "8", "--orders", "2", "--refinements", "2"},
       {"--model", "pixel_net", "--channels", "4", "--blocks", "2"},
@@ -92,6 +93,30 @@ TEST_F(DirectedModels, OfTwoNetsThatMeetHalfwayHaveProbabilitiesThatAddUpToOne) 
   const ordered_json bound = judged_by({"--importance", "4000"});
   EXPECT_EQ(bound.at("log_likelihood").at("kind"), "lower bound");
   refuses({"evaluate", "net", "--data", "all.csv", "--method", "ais"}, {"--method ais", "bihm", "--importance"});
+}
+
+TEST_F(DirectedModels, WithAutoregressiveLayersAreTrainedJudgedSampledAndStudied) {
+  const Arguments nades = {"--model", "sbn", "--latent", "8,4", "--layer", "nade", "--objective", "rws:3"};
+  const Arguments mixed = {"--model",        "sbn",     "--latent",       "3",           "--inference-layer",
+                           "autoregressive", "--prior", "autoregressive", "--objective", "vimco:3"};
+  for (const auto& [name, options] : {std::pair{"nades", nades}, {"mixed", mixed}}) {
+    SCOPED_TRACE(name);
+    succeed(small_run(name, options));
+    const ordered_json answer = judged(name, {"--importance", "50", "--rows-out", "rows.csv"});
+    EXPECT_EQ(answer.at("log_likelihood").at("kind"), "lower bound");
+    EXPECT_NEAR(mean_of_rows("rows.csv"), answer.at("log_likelihood").at("value").get<double>(), 1e-9);
+    succeed({"sample", name, "-n", "4", "--out", "x.npy"});
+    EXPECT_EQ(read_npy(read_bytes(folder / "x.npy")).values.size(), 256U);
+    succeed({"report", name});
+    succeed({"encode", name, "--data", "digits:test", "--out", "codes.csv"});
+    refuses({"evaluate", name, "--data", "digits:test", "--method", "mean_field"}, {"mean_field", "factorial"});
+  }
+  const ordered_json study = json({"gradients", "mixed", "--draws", "2", "--rows", "1", "--repetitions", "20"});
+  EXPECT_EQ(study.dump().find("straight_through"), std::string::npos);
+  EXPECT_NE(study.dump().find("vimco:2"), std::string::npos);
+  refuses(small_run("x", {"--model", "sbn", "--layer", "nade", "--objective", "concrete"}), {"concrete", "relaxed"});
+  refuses(small_run("x", {"--model", "sbn", "--layer", "darn"}), {"darn", "autoregressive"});
+  refuses(small_run("x", {"--model", "neural_autoregressive", "--group", "100000"}), {"--group", "weights", "nade"});
 }
 
 TEST_F(DirectedModels, UnderAnRbmAreTrainedJudgedAndSampled) {

@@ -180,6 +180,8 @@ TEST(LatentFamilies, GoOnBitForBitWhateverIsClimbed) {
       {{"model", "sbn"}, {"objective", "elbo:1"}, {"baseline", "optimal"}, {"normalize", "yes"}, {"layers", "none"}},
       {{"model", "sbn"}, {"objective", "nvil"}},
       {{"model", "sbn"}, {"objective", "concrete:2"}},
+      {{"model", "sbn"}, {"objective", "rws:3"}, {"layer", "nade"}, {"layer_hidden", "5"}},
+      {{"model", "sbn"}, {"objective", "vimco:3"}, {"layer", "autoregressive"}, {"prior", "rbm:3"}},
       {{"model", "vae"}, {"objective", "iwae:3"}},
       {{"model", "draw"}, {"objective", "iwae:3"}, {"read", "2"}, {"write", "3"}},
       {{"model", "vae"}, {"latent", "4,3"}, {"layers", "5/4,4"}, {"free_nats", "0.5"}, {"warm_up", "20"}},

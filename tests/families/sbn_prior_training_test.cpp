@@ -183,7 +183,7 @@ std::string complaint_about(const Given& given) {
 
 TEST(SbnUnderAnRbm, RefusesOptionsThatMakeNoSense) {
   for (const char* prior : {"rbm", "rbm:", "rbm:0", "rbm:-3", "rbm:4x", "rbm:2000000", "dbm:3"})
-    expect_mentions(complaint_about({{"prior", prior}}), {prior, "factorial and rbm:N"});
+    expect_mentions(complaint_about({{"prior", prior}}), {prior, "factorial, autoregressive, nade, and rbm:N"});
   const Given priors = {{"prior_gradient", "pcd"},
                         {"prior_metric", "sgd"},
                         {"prior_rate", "0.1"},
