@@ -8,6 +8,7 @@
 #include "harmonium/distributions/bernoulli.h"
 #include "harmonium/distributions/categorical.h"
 #include "harmonium/distributions/gaussian.h"
+#include "harmonium/distributions/logistic_mixture.h"
 #include "harmonium/distributions/mixture.h"
 
 namespace harmonium {
@@ -80,6 +81,16 @@ std::shared_ptr<const Distribution> mixture_of(const std::string& arguments, con
                                                floor_of(arguments, spec, MixtureDistribution::usual_floor));
 }
 
+// "NxK", or "NxK:C".
+std::shared_ptr<const Distribution> logistic_mixture_of(const std::string& arguments, const std::string& spec) {
+  const std::size_t colon = arguments.find(':'), cross = arguments.find('x');
+  require(cross < colon, "distribution '{}': write logistic_mixture:NxK, N values of K levels", spec);
+  return std::make_shared<LogisticMixtureDistribution>(
+      columns_of(arguments.substr(0, cross), spec), columns_of(arguments.substr(cross + 1, colon - cross - 1), spec),
+      colon == std::string::npos ? LogisticMixtureDistribution::usual_components
+                                 : columns_of(arguments.substr(colon + 1), spec));
+}
+
 }  // namespace
 
 const std::vector<DistributionType>& distribution_types() {
@@ -124,6 +135,10 @@ const std::vector<DistributionType>& distribution_types() {
        .help = "the same of Laplace distributions, which have a peak and longer tails",
        .make = [](const std::string& arguments,
                   const std::string& spec) { return mixture_of(arguments, spec, Kernel::laplace); }},
+      {.name = "logistic_mixture",
+       .form = "logistic_mixture:NxK[:C]",
+       .help = "N gray values of K levels, each a mixture of C logistic distributions, rounded to levels",
+       .make = logistic_mixture_of},
   };
   return types;
 }

@@ -12,6 +12,22 @@
 
 namespace harmonium {
 
+MixtureColumns mixture_columns(const at::Tensor& raw, std::int64_t variables, std::int64_t components) {
+  std::vector<std::int64_t> shape(raw.sizes().begin(), raw.sizes().end());
+  shape.back() = variables;
+  shape.insert(shape.end(), {3, components});
+  const at::Tensor grouped = raw.reshape(shape);
+  return {.log_weight = grouped.select(-2, 0).log_softmax(-1),
+          .place = grouped.select(-2, 1),
+          .width = grouped.select(-2, 2)};
+}
+
+at::Tensor drawn_component(const Key& key, const at::Tensor& log_weight) {
+  const at::Tensor cumulative = log_weight.to(at::kDouble).exp().cumsum(-1);
+  const at::Tensor u = uniform(key, cumulative.select(-1, 0).sizes(), cumulative.options()).unsqueeze(-1);
+  return cumulative.le(u).sum(-1, /*keepdim=*/true).clamp_max(log_weight.size(-1) - 1);
+}
+
 MixtureDistribution::MixtureDistribution(std::int64_t width, std::int64_t components, Kernel kernel, double floor)
     : Distribution(width), components_(components), kernel_(kernel), floor_(floor) {
   constexpr std::int64_t most_components = 1000;
@@ -40,14 +56,11 @@ std::shared_ptr<const Distribution> MixtureDistribution::of_one_variable() const
 
 MixtureDistribution::Parts MixtureDistribution::parts(const at::Tensor& raw) const {
   constexpr double largest_log_deviation = 7;  // as in gaussian.cpp
-  std::vector<std::int64_t> shape(raw.sizes().begin(), raw.sizes().end());
-  shape.back() = width();
-  shape.insert(shape.end(), {3, components_});
-  const at::Tensor grouped = raw.reshape(shape), s = grouped.select(-2, 2);
-  return {
-      .log_weight = grouped.select(-2, 0).log_softmax(-1),
-      .mean = grouped.select(-2, 1),
-      .log_deviation = at::logaddexp(s.clamp_max(largest_log_deviation), at::full({}, std::log(floor_), s.options()))};
+  const MixtureColumns columns = mixture_columns(raw, width(), components_);
+  return {.log_weight = columns.log_weight,
+          .mean = columns.place,
+          .log_deviation = at::logaddexp(columns.width.clamp_max(largest_log_deviation),
+                                         at::full({}, std::log(floor_), raw.options()))};
 }
 
 at::Tensor MixtureDistribution::log_prob_each(const at::Tensor& value, const at::Tensor& raw) const {
@@ -61,9 +74,7 @@ at::Tensor MixtureDistribution::log_prob_each(const at::Tensor& value, const at:
 at::Tensor MixtureDistribution::sample(const Key& key, const at::Tensor& raw) const {
   const c10::NoGradGuard without_gradient;
   const Parts all = parts(raw);
-  const at::Tensor cumulative = all.log_weight.to(at::kDouble).exp().cumsum(-1);
-  const at::Tensor u = uniform(key.fold_in(0), cumulative.select(-1, 0).sizes(), cumulative.options()).unsqueeze(-1);
-  const at::Tensor chosen = cumulative.le(u).sum(-1, /*keepdim=*/true).clamp_max(components_ - 1);
+  const at::Tensor chosen = drawn_component(key.fold_in(0), all.log_weight);
   const at::Tensor mu = all.mean.gather(-1, chosen).squeeze(-1);
   const at::Tensor sigma = all.log_deviation.gather(-1, chosen).squeeze(-1).exp();
   if (kernel_ == Kernel::gaussian) return mu + sigma * normal(key.fold_in(1), mu.sizes(), mu.options());

@@ -13,6 +13,15 @@
 
 namespace harmonium {
 
+// What raw columns of mixtures mean, … × N × C each, for 3·C columns of every variable in turn. Others give the last
+// two a meaning of their own (logistic_mixture.h).
+struct MixtureColumns {
+  at::Tensor log_weight, place, width;
+};
+[[nodiscard]] MixtureColumns mixture_columns(const at::Tensor& raw, std::int64_t variables, std::int64_t components);
+// A component drawn for every variable, … × N × 1.
+[[nodiscard]] at::Tensor drawn_component(const Key& key, const at::Tensor& log_weight);
+
 class MixtureDistribution final : public Distribution {
  public:
   enum class Kernel { gaussian, laplace };
