@@ -7,6 +7,7 @@
 #include "harmonium/core/number_text.h"
 #include "harmonium/likelihood/bidirectional.h"
 #include "harmonium/likelihood/mean_field_bound.h"
+#include "harmonium/likelihood/weight_tails.h"
 
 namespace harmonium {
 
@@ -16,11 +17,11 @@ enum : std::uint64_t { own_rows_stream = 1, rows_stream = 2 };
 
 }  // namespace
 
-JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
-                      const Key& key, const Progress& progress) {
+BoundedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
+                       const Key& key, const Progress& progress) {
   constexpr std::int64_t rows_at_once = 500;
   const at::Device device = parameters.entries().front().second.device();
-  std::vector<at::Tensor> each;
+  std::vector<at::Tensor> each, rising, tails;
   double sum = 0, variance = 0;
   for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once) {
     const at::Tensor piece = rows.narrow(0, first, std::min(rows_at_once, rows.size(0) - first));
@@ -31,16 +32,47 @@ JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const
     const double half = (found.mean.high - found.mean.low) / 2 * count;
     variance += half * half;
     each.push_back(found.log_p);
+    rising.push_back(found.rising);
+    if (found.tails.defined()) tails.push_back(found.tails);
     progress(first + piece.size(0), rows.size(0));
   }
   const auto n = static_cast<double>(rows.size(0));
-  return {.mean = {.value = sum / n,
-                   .low = (sum - std::sqrt(variance)) / n,
-                   .high = (sum + std::sqrt(variance)) / n,
-                   .kind = EstimateKind::lower_bound,
-                   .method = "importance sampling",
-                   .chains = draws},
-          .each = at::cat(each)};
+  BoundedRows result;
+  result.mean = {.value = sum / n,
+                 .low = (sum - std::sqrt(variance)) / n,
+                 .high = (sum + std::sqrt(variance)) / n,
+                 .kind = EstimateKind::lower_bound,
+                 .method = "importance sampling",
+                 .chains = draws};
+  result.each = at::cat(each);
+  result.rising = at::cat(rising);
+  if (!tails.empty()) result.tails = at::cat(tails);
+  return result;
+}
+
+void tell_rise(Evaluation& answer, const std::vector<BoundedRows>& found) {
+  if (found.empty() || !answer.log_likelihood) return;
+  std::vector<at::Tensor> rising, tails;
+  for (const BoundedRows& each : found) {
+    rising.push_back(each.rising);
+    if (each.tails.defined()) tails.push_back(each.tails);
+  }
+  const at::Tensor means = at::cat(rising).mean(0);
+  std::int64_t draws = 1;
+  for (std::int64_t power = 0; power < means.size(0); ++power, draws *= 10)
+    answer.bounds.push_back({.draws = draws, .value = means[power].item<double>()});
+  answer.bounds.push_back({.draws = found.front().mean.chains, .value = answer.log_likelihood->value});
+  std::string text = "With ", values;
+  for (std::size_t i = 0; i < answer.bounds.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == answer.bounds.size() ? " and " : ", ";
+    text += format("{}{}", before, answer.bounds[i].draws);
+    values += format("{}{}", before, fixed_number(answer.bounds[i].value, 2));
+  }
+  answer.verdict += format(". {} draws of a row the bound is {}", text, values);
+  if (tails.empty()) return;
+  answer.heavy_rows = at::cat(tails).gt(WeightTails::heavy).to(at::kDouble).mean().item<double>();
+  answer.verdict += format("; weights of {:.1f} % of the rows have a heavy tail (Pareto k above {})",
+                           100 * *answer.heavy_rows, WeightTails::heavy);
 }
 
 OwnDrawBounds judge_own_rows(const LatentModel& model, const Moments& parameters, const EstimationOptions& options) {
@@ -62,11 +94,14 @@ std::vector<Evaluation> judge_by_importance(const LatentModel& model, const Mome
   const OwnDrawBounds own = judge_own_rows(model, parameters, options);
   std::vector<Evaluation> answers;
   for (const TestData* test : tests) {
+    std::vector<BoundedRows> found;
     Evaluation answer = judge_by_rows(*test, visible, [&](const at::Tensor& rows) {
-      return bound_rows(model, parameters, rows, options.importance, Key(options.seed).fold_in(rows_stream),
-                        watcher.begin(format("importance sampling, {} draws", options.importance)));
+      found.push_back(bound_rows(model, parameters, rows, options.importance, Key(options.seed).fold_in(rows_stream),
+                                 watcher.begin(format("importance sampling, {} draws", options.importance))));
+      return found.back();
     });
     answer.verdict = in_words(own, options.gap);
+    tell_rise(answer, found);
     answers.push_back(std::move(answer));
   }
   return answers;

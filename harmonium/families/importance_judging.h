@@ -13,10 +13,16 @@ namespace harmonium {
                                                           const Unit& visible,
                                                           const std::vector<const TestData*>& tests,
                                                           const EstimationOptions& options, Watcher& watcher);
-// What that is made of. Bounds of some rows, in pieces that bound memory; with a prior that is not normalized, they are
-// too large by its log Z.
-[[nodiscard]] JudgedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows,
-                                    std::int64_t draws, const Key& key, const Progress& progress);
+// What that is made of. Rows with their bounds, how those rise and how heavy the tails of their weights are
+// (ImportanceBound).
+struct BoundedRows : JudgedRows {
+  at::Tensor rising, tails;
+};
+// Of some rows, in pieces that bound memory; with a prior that is not normalized, bounds are too large by its log Z.
+[[nodiscard]] BoundedRows bound_rows(const LatentModel& model, const Moments& parameters, const at::Tensor& rows,
+                                     std::int64_t draws, const Key& key, const Progress& progress);
+// Puts it into an answer: Evaluation::bounds and heavy_rows, and a sentence at the end of the verdict.
+void tell_rise(Evaluation& answer, const std::vector<BoundedRows>& found);
 // And what they may miss: a sentence about rows of the model's own.
 [[nodiscard]] OwnDrawBounds judge_own_rows(const LatentModel& model, const Moments& parameters,
                                            const EstimationOptions& options);

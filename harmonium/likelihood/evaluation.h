@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harmonium/likelihood/estimate.h"
 
@@ -29,6 +30,12 @@ struct HiddenLayers {
 // "hidden layers by mean field, 23 sweeps, converged".
 [[nodiscard]] std::string in_words(const HiddenLayers& hidden);
 
+// An importance bound with fewer draws than that of the answer, from the same ones: L_1, L_10, ….
+struct BoundWithDraws {
+  std::int64_t draws = 0;
+  double value = 0;
+};
+
 struct Evaluation {
   std::string model;
   std::int64_t updates = 0;  // that the model was trained, as it says itself; 0: not known (in a run: the final model)
@@ -51,8 +58,12 @@ struct Evaluation {
   std::optional<Estimate> upper_log_z = std::nullopt;  // the bound on log Z that it comes from
   std::optional<double> gap = std::nullopt;            // upper_log_z − log_z, in nats
   std::optional<Estimate> bennett = std::nullopt;      // log Z by AIS and reverse AIS together (likelihood/bennett.h)
-  double acceptable = 0.5;                             // a gap that does not matter, in nats
-  std::string verdict = {};                            // in plain words; empty where there is nothing to say
+  // Of an importance bound: how it rose to its value, which is the last, and the share of rows whose weights have a
+  // tail too heavy for a mean that can be trusted (likelihood/weight_tails.h).
+  std::vector<BoundWithDraws> bounds = {};
+  std::optional<double> heavy_rows = std::nullopt;
+  double acceptable = 0.5;      // a gap that does not matter, in nats
+  std::string verdict = {};     // in plain words; empty where there is nothing to say
   std::string unfinished = {};  // "update 2871 of 10000" where the run had not ended; empty otherwise
   std::optional<std::int64_t> trained_rows = std::nullopt;  // rows that the model has learnt from; nothing: not known
   std::string trained_rows_note = {};                       // the same in words; empty where there is nothing to say

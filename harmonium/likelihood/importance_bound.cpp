@@ -9,6 +9,8 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/likelihood/rising_bounds.h"
+#include "harmonium/likelihood/weight_tails.h"
 
 namespace harmonium {
 
@@ -34,12 +36,19 @@ struct LogSums {
   [[nodiscard]] at::Tensor effective() const { return (2 * first - second).exp(); }
 };
 
+// Calls visit(log weights) for all draws in turn, rows × some of them.
+template <class Visit>
+void for_each_piece(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
+                    const Key& key, Visit visit) {
+  const std::int64_t at_once = std::max<std::int64_t>(1, importance_passes_at_once / rows.size(0));
+  for (std::int64_t done = 0; done < draws; done += at_once)
+    visit(model.infer(parameters, rows, std::min(at_once, draws - done), key, done).log_weights());
+}
+
 LogSums sums_of_draws(const LatentModel& model, const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
                       const Key& key) {
   LogSums sums(rows);
-  const std::int64_t at_once = std::max<std::int64_t>(1, importance_passes_at_once / rows.size(0));
-  for (std::int64_t done = 0; done < draws; done += at_once)
-    sums.add(model.infer(parameters, rows, std::min(at_once, draws - done), key, done).log_weights());
+  for_each_piece(model, parameters, rows, draws, key, [&](const at::Tensor& log_weights) { sums.add(log_weights); });
   return sums;
 }
 
@@ -67,13 +76,26 @@ ImportanceBound importance_bound(const LatentModel& model, const Moments& parame
   require(draws >= 2, "an importance bound needs at least two draws of each row for its error, not {}", draws);
   require(rows.dim() == 2 && rows.size(0) >= 1, "an importance bound needs rows");
   const c10::NoGradGuard without_gradient;
-  std::vector<at::Tensor> log_p, effective;
+  std::vector<at::Tensor> log_p, effective, rising, tails;
   for_each_block(rows, key, [&](std::int64_t, const at::Tensor& block, const Key& block_key) {
-    const LogSums sums = sums_of_draws(model, parameters, block, draws, block_key);
+    LogSums sums(block);
+    RisingBounds bounds(block.size(0), draws, block.options());
+    WeightTails largest(draws);
+    for_each_piece(model, parameters, block, draws, block_key, [&](const at::Tensor& log_weights) {
+      sums.add(log_weights);
+      bounds.add(log_weights);
+      largest.add(log_weights);
+    });
     log_p.push_back(sums.log_mean(draws));
     effective.push_back(sums.effective());
+    rising.push_back(bounds.bounds());
+    if (const at::Tensor shapes = largest.shapes(); shapes.defined()) tails.push_back(shapes);
   });
-  ImportanceBound result{.log_p = on_cpu(at::cat(log_p)), .effective_draws = on_cpu(at::cat(effective)), .mean = {}};
+  ImportanceBound result{.log_p = on_cpu(at::cat(log_p)),
+                         .effective_draws = on_cpu(at::cat(effective)),
+                         .rising = on_cpu(at::cat(rising)),
+                         .tails = tails.empty() ? at::Tensor() : at::cat(tails),
+                         .mean = {}};
   // Var log p̂ ≈ Var p̂ / p̂² = (Σw²/(Σw)² − 1/K)·K/(K − 1), with the variance of weights estimated from themselves.
   const auto k = static_cast<double>(draws), n = static_cast<double>(rows.size(0));
   const double variance = (1 / result.effective_draws - 1 / k).clamp_min(0).sum().item<double>() * k / (k - 1);

@@ -31,6 +31,9 @@ namespace harmonium {
 struct ImportanceBound {
   at::Tensor log_p;            // rows, float64: log p̂_K
   at::Tensor effective_draws;  // rows: (Σ w)² / Σ w², of K. Where it is near one, K is too small
+  // How it rises: L_1, L_10, L_100, … of every row for all powers of ten below K (likelihood/rising_bounds.h), rows ×
+  // powers; and the Pareto shape of every row's weights (likelihood/weight_tails.h), undefined where K is below 25.
+  at::Tensor rising, tails;
   // Mean of log_p, a lower bound. The interval has the noise of the draws, given these rows, to first order in it: too
   // narrow where effective_draws are few.
   Estimate mean;

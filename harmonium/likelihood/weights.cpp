@@ -7,6 +7,12 @@
 
 namespace harmonium {
 
+std::int64_t pareto_tail(std::int64_t weights) {
+  constexpr std::int64_t fewest = 25;
+  const auto n = static_cast<double>(weights);
+  return weights < fewest ? 0 : static_cast<std::int64_t>(std::ceil(std::min(0.2 * n, 3 * std::sqrt(n))));
+}
+
 // The posterior mean of Zhang & Stephens over a grid of θ = −k/σ, with the weak prior k ≈ ½ of ten observations that
 // Vehtari et al. (2024) add for small tails.
 double pareto_shape(const at::Tensor& exceedances) {
@@ -33,10 +39,8 @@ WeightDiagnostics diagnose(const at::Tensor& log_weights) {
                            .largest_share = std::exp((x.max() - at::logsumexp(x, 0)).item<double>()),
                            .deviation = n > 1 ? x.std().item<double>() : 0,
                            .pareto_k = std::nullopt};
-  constexpr std::int64_t fewest = 25;
-  if (n < fewest) return result;
-  const auto tail = static_cast<std::int64_t>(
-      std::ceil(std::min(0.2 * static_cast<double>(n), 3 * std::sqrt(static_cast<double>(n)))));
+  const std::int64_t tail = pareto_tail(n);
+  if (tail == 0) return result;
   const at::Tensor sorted = std::get<0>((x - x.max()).exp().sort());
   result.pareto_k = pareto_shape(sorted.narrow(0, n - tail, tail) - sorted[n - tail - 1]);
   return result;

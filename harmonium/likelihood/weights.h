@@ -19,6 +19,8 @@ struct WeightDiagnostics {
 
 [[nodiscard]] WeightDiagnostics diagnose(const at::Tensor& log_weights);
 
+// How many of so many weights, the largest, are their tail; 0: too few for an opinion.
+[[nodiscard]] std::int64_t pareto_tail(std::int64_t weights);
 // Shape of the generalized Pareto distribution that exceedances x ≥ 0 (sorted, increasing) come from.
 [[nodiscard]] double pareto_shape(const at::Tensor& exceedances);
 

@@ -123,6 +123,12 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["upper_log_z"] = nullptr;
   if (evaluation.upper_log_z) result["upper_log_z"] = whole_json(*evaluation.upper_log_z);
   if (evaluation.bennett) result["bennett"] = whole_json(*evaluation.bennett);
+  if (!evaluation.bounds.empty()) {
+    result["bounds"] = ordered_json::array();
+    for (const BoundWithDraws& each : evaluation.bounds)
+      result["bounds"].push_back({{"draws", each.draws}, {"value", each.value}});
+    result["heavy_rows"] = or_null(evaluation.heavy_rows);
+  }
   result["gap"] = or_null(evaluation.gap);
   result["verdict"] = or_null(!evaluation.verdict.empty(), evaluation.verdict);
   result["trained_rows"] = nullptr;
@@ -186,6 +192,10 @@ Evaluation evaluation_from_json(const ordered_json& from) {
   }
   if (object("upper_log_z")) evaluation.upper_log_z = estimate_from_json(from.at("upper_log_z"));
   if (object("bennett")) evaluation.bennett = estimate_from_json(from.at("bennett"));
+  if (from.contains("bounds") && from.at("bounds").is_array())
+    for (const ordered_json& each : from.at("bounds"))
+      evaluation.bounds.push_back({.draws = whole_number(each.at("draws")), .value = each.at("value")});
+  if (from.contains("heavy_rows") && from.at("heavy_rows").is_number()) evaluation.heavy_rows = from.at("heavy_rows");
   if (from.contains("gap") && from.at("gap").is_number()) evaluation.gap = from.at("gap").get<double>();
   if (object("judgement")) evaluation.acceptable = from.at("judgement").value("acceptable_gap", evaluation.acceptable);
   if (from.contains("verdict") && from.at("verdict").is_string()) evaluation.verdict = from.at("verdict");
