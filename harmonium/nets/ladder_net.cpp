@@ -298,7 +298,7 @@ at::Tensor LadderPass::output(const at::Tensor& state) {
   const at::Tensor made = net_->output_.forward(parameters_.rest, at::elu(state), pass_)
                               .narrow(2, (net_->padded_height_ - shape.height) / 2, shape.height)
                               .narrow(3, (net_->padded_width_ - shape.width) / 2, shape.width);
-  return made.reshape({state.size(0), -1}) + parameters_.rest[LadderNet::output_bias()];
+  return made.permute({0, 2, 3, 1}).reshape({state.size(0), -1}) + parameters_.rest[LadderNet::output_bias()];
 }
 
 }  // namespace harmonium

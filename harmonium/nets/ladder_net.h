@@ -68,7 +68,7 @@ class LadderNet {
 
   void declare(Moments& parameters, at::ScalarType type) const;
   void initialize(Moments& parameters, const Key& key) const;
-  // The bias of the output: pixels × outputs, pixels fastest.
+  // The bias of the output: pixels × outputs, those of a pixel side by side.
   [[nodiscard]] static std::string output_bias() { return "output.bias"; }
 
  private:
@@ -110,7 +110,7 @@ class LadderPass {
   [[nodiscard]] at::Tensor posterior(std::size_t level, const at::Tensor& state, const at::Tensor& data);
   // The state below a level whose variables are `latents`, count × latent_width.
   [[nodiscard]] at::Tensor below(std::size_t level, const at::Tensor& state, const at::Tensor& latents);
-  // The state below level 1 → count × (outputs · pixels).
+  // The state below level 1 → count × (pixels · outputs).
   [[nodiscard]] at::Tensor output(const at::Tensor& state);
 
  private:

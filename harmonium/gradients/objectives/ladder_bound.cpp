@@ -46,7 +46,8 @@ LadderFindings ladder_findings(const Ladder& ladder, const Moments& parameters, 
   constexpr std::int64_t rows_at_once = 200;  // part of the names of random streams
   const c10::NoGradGuard without_gradient;
   const auto n = static_cast<double>(rows.size(0));
-  LadderFindings found{.bound = 0, .kl = std::vector<double>(ladder.levels()), .active = {}};
+  LadderFindings found{.bound = 0, .kl = std::vector<double>(ladder.levels()), .kl_of_variables = {}, .active = {}};
+  std::vector<at::Tensor> kl_of_levels(ladder.levels());
   std::vector<std::vector<at::Tensor>> means(ladder.levels());
   for (std::int64_t first = 0; first < rows.size(0); first += rows_at_once) {
     const at::Tensor part = rows.narrow(0, first, std::min(rows_at_once, rows.size(0) - first));
@@ -58,9 +59,12 @@ LadderFindings ladder_findings(const Ladder& ladder, const Moments& parameters, 
       const double kl = terms.kl[l].sum().item<double>() / n;
       found.bound -= kl;
       found.kl[l] += kl;
+      const at::Tensor each = ladder.kl(l, walk.levels[l]).sum(0, /*keepdim=*/false, at::kDouble) / n;
+      kl_of_levels[l] = kl_of_levels[l].defined() ? kl_of_levels[l] + each : each;
       means[l].push_back(ladder.latent(l).mean(walk.levels[l].posterior));
     }
   }
+  found.kl_of_variables = at::cat(kl_of_levels);
   for (const std::vector<at::Tensor>& level : means)
     found.active.push_back(at::cat(level).var(0).gt(0.01).sum().item<std::int64_t>());
   return found;

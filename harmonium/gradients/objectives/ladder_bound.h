@@ -34,8 +34,9 @@ struct LadderTerms {
 
 // Of many rows, without a gradient.
 struct LadderFindings {
-  double bound = 0;        // the mean of one draw of each row
-  std::vector<double> kl;  // of each level, mean over rows
+  double bound = 0;            // the mean of one draw of each row
+  std::vector<double> kl;      // of each level, mean over rows
+  at::Tensor kl_of_variables;  // of all levels side by side, float64
   // Variables of each level with a variance over rows of Δμ above 0.01: what the data move (Burda, Grosse &
   // Salakhutdinov 2016).
   std::vector<std::int64_t> active;

@@ -213,13 +213,21 @@ std::vector<at::Tensor> DrawNet::latents(const Moments&, const at::Tensor& noise
 
 at::Tensor DrawNet::noise(const Moments&, const std::vector<at::Tensor>& latents) const { return at::cat(latents, -1); }
 
-at::Tensor DrawNet::log_likelihood(const Moments& parameters, const at::Tensor& rows,
-                                   const std::vector<at::Tensor>& latents) const {
-  const std::int64_t draws = latents.front().size(1);
+at::Tensor DrawNet::raw_of(const Moments& parameters, const std::vector<at::Tensor>& latents) const {
   std::vector<at::Tensor> flat;
   for (const at::Tensor& each : latents) flat.push_back(each.reshape({-1, structure_.latent}));
-  const at::Tensor canvas = painted(parameters, flat).reshape({rows.size(0), draws, -1});
-  return visible_->log_prob(rows.unsqueeze(1), visible_raw(parameters, canvas));
+  std::vector<std::int64_t> shape = latents.front().sizes().vec();
+  shape.back() = visible_->width();
+  return visible_raw(parameters, painted(parameters, flat).reshape(shape));
+}
+
+at::Tensor DrawNet::means(const Moments& parameters, const std::vector<at::Tensor>& latents) const {
+  return visible_->mean(raw_of(parameters, latents));
+}
+
+at::Tensor DrawNet::log_likelihood(const Moments& parameters, const at::Tensor& rows,
+                                   const std::vector<at::Tensor>& latents) const {
+  return visible_->log_prob(rows.unsqueeze(1), raw_of(parameters, latents));
 }
 
 void initialize(DrawNet& net, const Key& key, const at::Tensor& data_means) {

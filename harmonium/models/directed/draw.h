@@ -100,6 +100,8 @@ class DrawNet final : public LatentModel, private Decoder {
   void paint(const Moments& parameters, const at::Tensor& latents, Painting& painting) const;
   [[nodiscard]] at::Tensor look(const Moments& parameters, const at::Tensor& rows, const Painting& painting) const;
   [[nodiscard]] at::Tensor painted(const Moments& parameters, const std::vector<at::Tensor>& latents) const;
+  // Raw columns of p(x | z) of latents that are … × latent.
+  [[nodiscard]] at::Tensor raw_of(const Moments& parameters, const std::vector<at::Tensor>& latents) const;
   [[nodiscard]] Trace traced(const Moments& parameters, const at::Tensor& rows, std::int64_t draws,
                              const ChooseLatent& choose) const;
 
@@ -107,6 +109,7 @@ class DrawNet final : public LatentModel, private Decoder {
   [[nodiscard]] std::int64_t noise_width() const override { return structure_.steps * structure_.latent; }
   [[nodiscard]] std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const override;
   [[nodiscard]] at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] at::Tensor means(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
   [[nodiscard]] at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
                                           const std::vector<at::Tensor>& latents) const override;
 

@@ -23,11 +23,12 @@ LadderNetShape Ladder::net_shape(const LadderStructure& structure) {
   const std::int64_t raw = visible.raw_width() - visible.shared_width();
   LadderNetShape shape{.channels = structure.channels, .blocks = structure.blocks, .levels = {}};
   if (picture) {
-    require(structure.height * structure.width == visible.width() && raw == visible.width(),
+    require(structure.height * structure.width == visible.width() && raw % visible.width() == 0,
             "pictures of {} × {} pixels are no rows of {}", structure.height, structure.width, visible.spec());
     require(structure.scales.size() == structure.latent.size(),
             "{} levels of latent variables at {} scales: give a scale for each level", structure.latent.size(),
             structure.scales.size());
+    shape.outputs = raw / visible.width();
     shape.height = structure.height;
     shape.width = structure.width;
     shape.kernel = structure.kernel;
@@ -143,16 +144,22 @@ at::Tensor Ladder::kl(std::size_t number, const LadderLevel& level) const {
   return *latents_[number].kl(level.posterior, at::zeros({level.posterior.size(1)}, level.posterior.options()));
 }
 
+at::Tensor Ladder::raw_of(const Moments& parameters, const at::Tensor& noise) const {
+  std::vector<std::int64_t> shape = noise.sizes().vec();
+  shape.back() = -1;
+  const std::vector<at::Tensor> parts = latents(parameters, noise.reshape({-1, noise_width()}));
+  return walk(parameters, parts.front().size(0), [&](std::size_t number, const LadderLevel&) { return parts[number]; })
+      .visible_raw.reshape(shape);
+}
+
+at::Tensor Ladder::means(const Moments& parameters, const std::vector<at::Tensor>& latents) const {
+  return visible_->mean(raw_of(parameters, at::cat(latents, -1)));
+}
+
 at::Tensor Ladder::log_likelihood(const Moments& parameters, const at::Tensor& rows, const at::Tensor& noise) const {
   require(noise.dim() == 3 && noise.size(0) == rows.size(0) && noise.size(2) == noise_width(),
           "noise of this ladder is rows × draws × {}, with as many rows as the data ({})", noise_width(), rows.size(0));
-  std::vector<std::int64_t> widths;
-  for (const GaussianDistribution& each : latents_) widths.push_back(each.width());
-  const std::int64_t count = noise.size(0) * noise.size(1);
-  const std::vector<at::Tensor> parts = noise.reshape({count, noise_width()}).split_with_sizes(widths, 1);
-  const LadderWalk made =
-      walk(parameters, count, [&](std::size_t number, const LadderLevel&) { return parts[number]; });
-  return visible_->log_prob(rows.unsqueeze(1), made.visible_raw.view({rows.size(0), noise.size(1), -1}));
+  return visible_->log_prob(rows.unsqueeze(1), raw_of(parameters, noise));
 }
 
 std::vector<at::Tensor> Ladder::latents(const Moments&, const at::Tensor& noise) const {

@@ -111,9 +111,12 @@ class Ladder final : public LatentModel, private Decoder {
   // Decoder
   [[nodiscard]] std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const override;
   [[nodiscard]] at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] at::Tensor means(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
   [[nodiscard]] at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
                                           const std::vector<at::Tensor>& latents) const override;
 
+  // Raw columns of p(x | z) of noise that is … × noise_width.
+  [[nodiscard]] at::Tensor raw_of(const Moments& parameters, const at::Tensor& noise) const;
   [[nodiscard]] LadderPass begin(const Moments& parameters) const;
   [[nodiscard]] std::vector<at::Tensor> look(LadderPass& pass, const at::Tensor& rows) const;
   [[nodiscard]] LadderWalk descend(LadderPass& pass, const std::vector<at::Tensor>& known, std::int64_t draws,

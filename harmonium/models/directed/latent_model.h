@@ -53,6 +53,8 @@ class Decoder {
   // z_1, …, z_L of noise (… × noise_width) and back. Differentiable.
   [[nodiscard]] virtual std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const = 0;
   [[nodiscard]] virtual at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const = 0;
+  // E[x | z] of latents that are … × width each: … × visible.
+  [[nodiscard]] virtual at::Tensor means(const Moments& parameters, const std::vector<at::Tensor>& latents) const = 0;
   // log p(x | z) of latents that are rows × K × width: rows × K, float64. Differentiable.
   [[nodiscard]] virtual at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
                                                   const std::vector<at::Tensor>& latents) const = 0;

@@ -40,11 +40,20 @@ Vae::Vae(VaeStructure structure, at::ScalarType type)
   for (const VaeLevel& each : structure_.levels()) {
     const std::size_t level = latent_.size();
     latent_.emplace_back(each.latent);
-    const std::vector<std::int64_t> mirrored(each.hidden.rbegin(), each.hidden.rend());
-    up_.push_back(std::make_shared<Dense>(
-        prefix_of("encoder", level), with_ends(below, each.hidden, latent_.back().raw_width()), structure_.activation));
-    down_.push_back(std::make_shared<Dense>(prefix_of("decoder", level), with_ends(each.latent, mirrored, below_raw),
+    const std::string encoder = prefix_of("encoder", level), decoder = prefix_of("decoder", level);
+    if (level == 0 && structure_.picture) {
+      const PictureNetShape& picture = *structure_.picture;
+      require(picture.complaint().empty() && picture.height * picture.width == visible_->width(),
+              "pictures of {} × {} pixels are no rows of {}", picture.height, picture.width, visible_->spec());
+      up_.push_back(std::make_shared<PictureEncoder>(encoder, picture, latent_.back().raw_width()));
+      down_.push_back(std::make_shared<PictureDecoder>(decoder, picture, each.latent, below_raw / below));
+    } else {
+      const std::vector<std::int64_t> mirrored(each.hidden.rbegin(), each.hidden.rend());
+      up_.push_back(std::make_shared<Dense>(encoder, with_ends(below, each.hidden, latent_.back().raw_width()),
                                             structure_.activation));
+      down_.push_back(
+          std::make_shared<Dense>(decoder, with_ends(each.latent, mirrored, below_raw), structure_.activation));
+    }
     up_.back()->declare(parameters_, type);
     down_.back()->declare(parameters_, type);
     below = each.latent;
@@ -186,6 +195,10 @@ at::Tensor Vae::noise(const Moments& parameters, const std::vector<at::Tensor>& 
     parts.push_back((latents[l] - latent(l).mean(raw)) * at::exp(-latent(l).log_deviation(raw)));
   }
   return at::cat(parts, -1);
+}
+
+at::Tensor Vae::means(const Moments& parameters, const std::vector<at::Tensor>& latents) const {
+  return visible_->mean(visible_raw(parameters, latents.front()));
 }
 
 at::Tensor Vae::log_likelihood(const Moments& parameters, const at::Tensor& rows,

@@ -1,4 +1,4 @@
-// A variational autoencoder with dense nets (Kingma & Welling 2014; Rezende, Mohamed & Wierstra 2014):
+// A variational autoencoder (Kingma & Welling 2014; Rezende, Mohamed & Wierstra 2014):
 //
 //   p(z) = N(0, I),   p(x | z) = the visible distribution of decoder(z),
 //   q(z | x) = N(μ(x), diag σ²(x)),   (μ, log σ) = encoder(x).
@@ -11,10 +11,12 @@
 // – raw columns of what is below. Parameters are "encoder.layer1.weights", "encoder.layer1.bias", …,
 // "decoder.layer1.weights", …, "encoder2.layer1.weights", … of the second layer of latent variables, and
 // "visible.shared" where the visible distribution has columns that are the same in every row (one standard deviation
-// for all pixels).
+// for all pixels). For pictures the two nets next to the data may be of convolutions (nets/picture_net.h) with
+// parameters such as "encoder.stem.weights" and "decoder.output.bias"; `hidden` is then not used there.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "harmonium/models/directed/latent_model.h"
 #include "harmonium/nets/activation.h"
 #include "harmonium/nets/net.h"
+#include "harmonium/nets/picture_net.h"
 
 namespace harmonium {
 
@@ -37,7 +40,8 @@ struct VaeStructure {
   std::vector<std::int64_t> hidden = {200, 200};  // of the encoder, from the data up; may be empty
   std::int64_t latent = 50;
   Activation activation = Activation::tanh;
-  std::vector<VaeLevel> above = {};  // further layers of latent variables
+  std::vector<VaeLevel> above = {};                       // further layers of latent variables
+  std::optional<PictureNetShape> picture = std::nullopt;  // convolutions next to the data; else dense nets
 
   // All of them, from the data up.
   [[nodiscard]] std::vector<VaeLevel> levels() const;
@@ -99,6 +103,7 @@ class Vae final : public LatentModel, private Decoder {
   [[nodiscard]] std::int64_t noise_width() const override;
   [[nodiscard]] std::vector<at::Tensor> latents(const Moments& parameters, const at::Tensor& noise) const override;
   [[nodiscard]] at::Tensor noise(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
+  [[nodiscard]] at::Tensor means(const Moments& parameters, const std::vector<at::Tensor>& latents) const override;
   [[nodiscard]] at::Tensor log_likelihood(const Moments& parameters, const at::Tensor& rows,
                                           const std::vector<at::Tensor>& latents) const override;
 
