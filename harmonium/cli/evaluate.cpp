@@ -56,7 +56,8 @@ int evaluate_snapshots(const EvaluateOptions& options) {
   return exit_code();
 }
 
-// Of models of real values: their log-likelihood is that of a density, which depends on the units of the data.
+// Of models of real values, whose log-likelihood is that of a density, which depends on the units of the data; and of
+// gray levels, which have probabilities.
 std::optional<double> bits_per_dimension(const Evaluation& evaluation, const Model& model) {
   const Unit::Support support = model.visible().support();
   if (!evaluation.log_likelihood || (support != Unit::Support::reals && support != Unit::Support::nonnegative))
@@ -68,6 +69,11 @@ std::optional<double> bits_per_dimension(const Evaluation& evaluation, const Mod
 double in_stored_steps(double bits, const TestData& test) { return bits - std::log2(test.gray.scale); }
 
 void print_bits(double bits, const Model& model, const TestData& test) {
+  if (test.protocol == Binarization::levels) {
+    fmt::print("                {:.3f} bits per dimension ({} columns, probabilities of the stored gray levels)\n",
+               bits, model.visible().width());
+    return;
+  }
   fmt::print("                {:.3f} bits per dimension ({} columns, a density in the units of the data)\n", bits,
              model.visible().width());
   const double of_steps = in_stored_steps(bits, test);
@@ -276,9 +282,10 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--minutes", how.minutes, "auto: about how long it may take")->capture_default_str();
   command
-      ->add_option("--binarize", options->judge.data.binarize,
-                   "gray values: none, threshold, stochastic, dequantized (--dequantize); auto: stochastic for gray "
-                   "data, dequantized where the model was trained so")
+      ->add_option(
+          "--binarize", options->judge.data.binarize,
+          "gray values: none, threshold, stochastic, dequantized (--dequantize), levels; auto: stochastic for gray "
+          "data, dequantized or levels where the model was trained so")
       ->capture_default_str();
   declare_dequantize(*command, options->judge.data.binarize);
   command

@@ -16,6 +16,7 @@ constexpr std::int64_t chunk_rows = 1024;
 at::Tensor binarize(const at::Tensor& gray, Binarization binarization, const Key& key, const at::Tensor& step) {
   switch (binarization) {
     case Binarization::none:
+    case Binarization::levels:
       return gray;
     case Binarization::threshold:
       return gray.ge(0.5).to(gray.scalar_type());
@@ -32,6 +33,10 @@ at::Tensor binarize(const at::Tensor& gray, Binarization binarization, const Key
 Dataset binarize(const Dataset& data, Binarization binarization, std::uint64_t seed) {
   // Bits that someone drew before stay what they are, and the record of how they were made stays true.
   if (binarization == Binarization::none || data.binarization != Binarization::none) return data;
+  if (binarization == Binarization::levels) {
+    (void)gray_levels(data);
+    return data;
+  }
   const bool noisy = binarization == Binarization::dequantized;
   if (!noisy)
     require_unit_interval(data);

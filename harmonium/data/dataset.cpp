@@ -50,15 +50,17 @@ std::string to_string(Binarization binarization) {
       return "stochastic";
     case Binarization::dequantized:
       return "dequantized";
+    case Binarization::levels:
+      return "levels";
   }
   throw std::logic_error("unknown binarization");
 }
 
 Binarization parse_binarization(const std::string& name) {
-  for (const auto candidate :
-       {Binarization::none, Binarization::threshold, Binarization::stochastic, Binarization::dequantized})
+  for (const auto candidate : {Binarization::none, Binarization::threshold, Binarization::stochastic,
+                               Binarization::dequantized, Binarization::levels})
     if (name == to_string(candidate)) return candidate;
-  fail("unknown binarization '{}': choose none, threshold, stochastic or dequantized", name);
+  fail("unknown binarization '{}': choose none, threshold, stochastic, dequantized or levels", name);
 }
 
 at::Tensor Dataset::gather(const at::Tensor& rows) const { return scaled(values.index_select(0, rows), scale); }
@@ -203,7 +205,22 @@ void require_whole_numbers(const Dataset& data) {
   require_every_value(
       stored, [](const at::Tensor& x) { return x.eq(x.round()).logical_and_(x.isfinite()).logical_or_(x.isnan()); },
       "is not a whole number",
-      "noise of one stored step (@dequantize) is for values that were rounded to whole numbers");
+      "noise of one stored step (@dequantize) and gray levels (@binarize levels) are for values that were rounded to "
+      "whole numbers");
+}
+
+std::int64_t gray_levels(const Dataset& data) {
+  const double highest = std::round(1 / data.scale);
+  require(
+      !data.moved_step.defined() && highest >= 1 && highest <= 65535 && std::abs(1 / data.scale - highest) < 1e-6,
+      "{}: gray levels are whole numbers divided by the highest one, and these are divided by {}; give @scale, such "
+      "as 255 or max",
+      data.name, 1 / data.scale);
+  require_whole_numbers(data);
+  require_every_value(
+      data, [](const at::Tensor& x) { return x.ge(0).logical_and_(x.le(1)); }, "is outside [0, 1]",
+      "gray levels lie between 0 and the number that values are divided by: give @scale max");
+  return static_cast<std::int64_t>(highest) + 1;
 }
 
 void require_binary(const Dataset& data) {

@@ -16,6 +16,7 @@ enum class Binarization {
   threshold,    // v = 1 where the gray value is at least one half
   stochastic,   // v ~ Bernoulli(gray value), drawn from a named seed
   dequantized,  // of whole numbers k: (k + u)·scale with u ~ U[0, 1), drawn from a named seed
+  levels,       // whole numbers k·scale as they are, each with a probability of its own; 0 ≤ k ≤ 1/scale
 };
 
 [[nodiscard]] std::string to_string(Binarization binarization);
@@ -96,6 +97,9 @@ void require_unit_interval(const Dataset& data);
 // Every stored value that is known a whole number, so that noise of one step covers what was rounded away; throws like
 // require_unit_interval.
 void require_whole_numbers(const Dataset& data);
+// Levels of gray that stored values can have, 0 … 1/scale: how many there are. Throws where that is no whole number, or
+// a value is none of them.
+[[nodiscard]] std::int64_t gray_levels(const Dataset& data);
 // Every scaled value exactly 0 or 1; throws like require_unit_interval.
 void require_binary(const Dataset& data);
 

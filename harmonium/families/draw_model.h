@@ -32,6 +32,7 @@ class DrawModel final : public RealLatentModel, private Encoder {
   [[nodiscard]] Exhibit filmstrip() const;
 
   [[nodiscard]] const LatentModel& latent_model() const override { return net_; }
+  [[nodiscard]] const Distribution& output() const override { return net_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
 
   // Encoder: means of the latent variables of all steps.

@@ -91,6 +91,7 @@ struct Family {
   bool missing_values = false;  // learns around values that are missing
   bool standardizes = false;    // takes @scale standardize
   bool dequantizes = false;     // takes @dequantize
+  bool gray_levels = false;     // takes @binarize levels
   bool real_values = false;     // visible units are gaussian by default
   bool binarizes = true;        // gray values become bits by default
   bool keeps_best = false;      // by validation data, by default

@@ -5,11 +5,13 @@
 
 #include "harmonium/core/device.h"
 #include "harmonium/core/error.h"
+#include "harmonium/distributions/logistic_mixture.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/ladder_model.h"
 #include "harmonium/families/likelihood_trainee.h"
 #include "harmonium/families/masked_net_model.h"
 #include "harmonium/families/option_groups.h"
+#include "harmonium/families/output_distribution.h"
 #include "harmonium/families/real_latent_training.h"
 #include "harmonium/families/registry.h"
 #include "harmonium/gradients/objectives/ladder_bound.h"
@@ -20,7 +22,7 @@ namespace {
 
 struct LadderOptions {
   std::string latent = "auto", net = "dense", scales = "auto";
-  std::int64_t channels = 0, blocks = 1, kernel = 3;
+  std::int64_t channels = 0, blocks = 1, kernel = 3, components = 0;
   BoundOptions bound = {};
 
   template <class Self, class Visitor>
@@ -35,6 +37,7 @@ struct LadderOptions {
     visitor("channels", self.channels, "units of each layer; conv: numbers at every place (0: 100; conv: 32)");
     visitor("blocks", self.blocks, "gated residual blocks of each level, upwards and downwards");
     visitor("kernel", self.kernel, "conv: pixels that a convolution is wide, an odd number");
+    visitor("components", self.components, components_help);
     BoundOptions::visit(self.bound, visitor);
   }
 };
@@ -51,13 +54,10 @@ std::vector<std::int64_t> scales_of(const LadderOptions& own) {
 }
 
 // Of a configuration that is resolved; `image` is looked at for pictures alone.
-LadderStructure structure_of(const RunConfig& config, const ImageShape& image) {
+LadderStructure structure_of(const RunConfig& config, const std::string& visible, const ImageShape& image) {
   const auto& own = config.own.as<LadderOptions>();
-  const auto visible = make_unit(config.visible);
   const bool picture = own.net == "conv";
-  // Without a floor, constant pixels would pay without limit.
-  return {.visible = visible->support() == Unit::Support::bits ? format("bernoulli:{}", visible->width())
-                                                               : format("shared_gaussian:{}:0.01", visible->width()),
+  return {.visible = visible,
           .height = picture ? image.height : 0,
           .width = picture ? image.width : 0,
           .latent = latent_widths(own.latent),
@@ -70,13 +70,18 @@ LadderStructure structure_of(const RunConfig& config, const ImageShape& image) {
 // What sizes are computed from, where the data are not at hand: a square picture, at least.
 LadderNet net_of(const RunConfig& config) {
   const auto& own = config.own.as<LadderOptions>();
-  LadderStructure structure = structure_of(config, {});
+  // Of gray levels two: the number of levels changes nothing.
+  const std::int64_t width = make_unit(config.visible)->width();
+  const auto visible = [&](std::int64_t columns) {
+    return own.components > 0 ? LogisticMixtureDistribution(columns, 2, own.components).spec()
+                              : format("bernoulli:{}", columns);
+  };
+  LadderStructure structure = structure_of(config, visible(width), {});
   if (own.net == "conv") {
-    const auto pixels = static_cast<double>(make_unit(config.visible)->width());
-    const auto side =
-        std::max(static_cast<std::int64_t>(std::ceil(std::sqrt(pixels))), std::int64_t{1} << structure.scales.back());
+    const auto side = std::max(static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(width)))),
+                               std::int64_t{1} << structure.scales.back());
     structure.height = structure.width = side;
-    structure.visible = format("bernoulli:{}", side * side);
+    structure.visible = visible(side * side);
   }
   return LadderNet(Ladder::net_shape(structure));
 }
@@ -125,14 +130,18 @@ void resolve(RunConfig& config, RunData& data) {
           "@kernel {}: give an odd number from 1 to {}", own.kernel, LadderModel::most_kernel);
   require(config.dropout >= 0 && config.dropout < 1, "@dropout must be at least 0 and below 1, not {}", config.dropout);
   own.bound.resolve();
+  resolve_components(config, own.components);
   resolve_scales(own, config, data);
-  if (picture) (void)LadderNet(Ladder::net_shape(structure_of(config, *data.train.image)));
+  if (picture)
+    (void)LadderNet(
+        Ladder::net_shape(structure_of(config, output_distribution(config, data, own.components), *data.train.image)));
   resolve_likelihood(config, 0.001);
 }
 
 std::unique_ptr<Model> make(const RunConfig& config, const RunData& data, const StageModels&) {
   check_rows(data, *make_unit(config.visible));
-  Ladder ladder(structure_of(config, data.train.image.value_or(ImageShape{})));
+  Ladder ladder(structure_of(config, output_distribution(config, data, config.own.as<LadderOptions>().components),
+                             data.train.image.value_or(ImageShape{})));
   initialize(ladder, Key(config.seed).fold_in(run_streams::initial), data.train.column_means().to(at::kFloat));
   return std::make_unique<LadderModel>(initial_info(config, data), std::move(ladder));
 }
@@ -199,10 +208,11 @@ Family ladder_family() {
           .words =
               [](const RunConfig& config) {
                 const auto& own = config.own.as<LadderOptions>();
-                std::string text = config.visible;
+                std::string text = values_in_words(config);
                 for (const std::string& each : split_layers(own.latent)) text += " – " + each;
                 return text + format(", {}, {} channels, {}", own.net, own.channels, own.bound.objective);
               },
+          .gray_levels = true,
           .keeps_best = true};
 }
 

@@ -29,6 +29,7 @@ class LadderModel final : public RealLatentModel, private Encoder {
 
  private:
   [[nodiscard]] const LatentModel& latent_model() const override { return ladder_; }
+  [[nodiscard]] const Distribution& output() const override { return ladder_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
   [[nodiscard]] nlohmann::json structure() const override;
 

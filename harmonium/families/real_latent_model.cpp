@@ -10,6 +10,7 @@
 #include "harmonium/families/decoder_judging.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/importance_judging.h"
+#include "harmonium/families/output_distribution.h"
 #include "harmonium/gradients/objectives/path_objective.h"
 
 namespace harmonium {
@@ -52,6 +53,7 @@ std::vector<Evaluation> RealLatentModel::judge(const std::vector<const TestData*
                                                Journal* journal) const {
   check(options);
   require_tests(tests);
+  for (const TestData* test : tests) check_protocol(output(), *test);
   if (options.method == "ais")
     return judge_by_decoder_annealing(latent_model(), parameters(), visible(), tests, options, watcher, journal);
   return judge_by_importance(latent_model(), parameters(), visible(), tests, options, watcher);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "harmonium/distributions/distribution.h"
 #include "harmonium/families/normalized_model.h"
 #include "harmonium/gradients/objectives/elbo.h"
 #include "harmonium/models/directed/latent_model.h"
@@ -19,6 +20,9 @@ class RealLatentModel : public NormalizedModel {
   using NormalizedModel::NormalizedModel;
   // One that has a decoder; its parameters are parameters().
   [[nodiscard]] virtual const LatentModel& latent_model() const = 0;
+
+  // The law of a row given the latent variables.
+  [[nodiscard]] virtual const Distribution& output() const = 0;
 
   [[nodiscard]] at::Device device() const { return parameters().entries().front().second.device(); }
   // What rows make of the latent variables, in a sentence.

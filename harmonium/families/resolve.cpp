@@ -138,7 +138,9 @@ void resolve_keep(RunConfig& config, const Family& family, const RunData& data) 
 // "bernoulli" as "bernoulli:64": unit types without a width get that of the data.
 void resolve_visible(RunConfig& config, const Family& family, const Dataset& train) {
   if (config.visible == "auto")
-    config.visible = train.counts ? "counts" : family.real_values ? "gaussian" : "bernoulli";
+    config.visible = train.counts                                                               ? "counts"
+                     : family.real_values || config.binarize == to_string(Binarization::levels) ? "gaussian"
+                                                                                                : "bernoulli";
   try {
     config.visible = fit_unit(config.visible, train.columns());
   } catch (const Error& error) {
@@ -267,6 +269,7 @@ void resolve(RunConfig& config, RunData& data) {
   if (!family.binarizes && config.binarize == "auto") config.binarize = "none";
   data.binarization = choose_binarization(config.binarize, data.train, config.visible);
   check_dequantization(config, family, data);
+  check_gray_levels(config, family, data);
   check_missing(config, family, data);
   family.resolve(config, data);
   check_numbers(config);

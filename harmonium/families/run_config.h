@@ -110,7 +110,7 @@ struct RunConfig {
         "validation data, never learnt from: NAME or PATH; auto: the :valid part of the data set, if it has one; none");
     visitor(
         "binarize", self.binarize,
-        "gray values: none, threshold, stochastic (drawn anew at every update), dequantized (@dequantize); auto: stochastic for gray data, none for nets");
+        "gray values: none, threshold, stochastic (drawn anew at every update), dequantized (@dequantize), levels (vae, ladder: each gray level has a probability); auto: stochastic for gray data, none for nets");
     visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
     visitor("limit", self.limit, "use at most N rows (0: all)");
     visitor("label_column", self.label_column,

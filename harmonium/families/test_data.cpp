@@ -14,7 +14,9 @@ bool is_drawn(Binarization binarization) {
   return binarization == Binarization::stochastic || binarization == Binarization::dequantized;
 }
 
-std::string protocol_text(Binarization binarization, std::uint64_t seed, int draws) {
+std::string protocol_text(Binarization binarization, const Dataset& data, std::uint64_t seed, int draws) {
+  if (binarization == Binarization::levels)
+    return format("levels (probabilities of {} stored values)", gray_levels(data));
   if (!is_drawn(binarization)) return to_string(binarization);
   const std::string seeds =
       draws == 1 ? format("seed {}", seed) : format("seeds {}–{}", seed, seed + static_cast<std::uint64_t>(draws) - 1);
@@ -74,7 +76,7 @@ TestData make_test_data(const std::string& spec, Dataset data, const TestDataOpt
           options.draws, spec, to_string(binarization));
   TestData test{.spec = spec,
                 .rows = binarize(data, binarization, options.seed),
-                .binarization = protocol_text(binarization, options.seed, options.draws) +
+                .binarization = protocol_text(binarization, data, options.seed, options.draws) +
                                 (data.missing > 0 ? ", missing values summed out" : ""),
                 .draws = options.draws,
                 .seed = options.seed};

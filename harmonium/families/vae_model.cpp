@@ -24,10 +24,32 @@ std::vector<VaeLevel> levels_above(const nlohmann::json& shape) {
   return above;
 }
 
+// Nothing where the nets are dense. Numbers are bounded: a damaged one must not ask for memory.
+std::optional<PictureNetShape> picture_in(const nlohmann::json& shape, const std::string& where) {
+  if (!shape.contains("picture")) return std::nullopt;
+  const nlohmann::json& from = shape.at("picture");
+  const PictureNetShape picture{.height = whole_number(from.at("height")),
+                                .width = whole_number(from.at("width")),
+                                .channels = whole_number(from.at("channels")),
+                                .blocks = whole_number(from.at("blocks")),
+                                .halvings = whole_number(from.at("halvings"))};
+  constexpr std::int64_t most_pixels = 1 << 20;
+  require(picture.height >= 1 && picture.width >= 1 && picture.height <= most_pixels &&
+              picture.width <= most_pixels / picture.height && picture.channels <= VaeModel::most_channels &&
+              picture.blocks <= VaeModel::most_blocks && picture.complaint().empty() && shape.at("hidden").empty(),
+          "{}: {} × {} pixels, {} channels, {} blocks and {} halvings make no nets of a VAE", where, picture.height,
+          picture.width, picture.channels, picture.blocks, picture.halvings);
+  return picture;
+}
+
 }  // namespace
 
 std::string VaeModel::subtitle() const {
   std::string text = vae_.structure().visible;
+  if (const auto& shape = vae_.structure().picture)
+    text += format(" – convolutions of {} channels, halved {}, {} block{} each", shape->channels,
+                   shape->halvings == 1 ? "once" : format("{} times", shape->halvings), shape->blocks,
+                   shape->blocks == 1 ? "" : "s");
   for (const VaeLevel& level : vae_.structure().levels()) {
     for (const std::int64_t width : level.hidden) text += format(" – {}", width);
     text += format(" – {} latent variables", level.latent);
@@ -65,6 +87,12 @@ nlohmann::json VaeModel::structure() const {
                               {"activation", to_string(shape.activation)}};
   for (const VaeLevel& each : shape.above)
     described["above"].push_back({{"hidden", each.hidden}, {"latent", each.latent}});
+  if (const auto& picture = shape.picture)
+    described["picture"] = {{"height", picture->height},
+                            {"width", picture->width},
+                            {"channels", picture->channels},
+                            {"blocks", picture->blocks},
+                            {"halvings", picture->halvings}};
   return {{"vae", described}};
 }
 
@@ -86,7 +114,8 @@ std::unique_ptr<Model> read_vae(const ModelHeader& header, const TensorFile& fil
                            .hidden = whole_numbers(shape.at("hidden")),
                            .latent = whole_number(shape.at("latent")),
                            .activation = parse_activation(shape.at("activation")),
-                           .above = levels_above(shape)};
+                           .above = levels_above(shape),
+                           .picture = picture_in(shape, where)};
     // A damaged number must not ask for memory.
     constexpr std::int64_t most_units = 1 << 20;
     constexpr std::size_t most_layers = 1000;
@@ -98,6 +127,13 @@ std::unique_ptr<Model> read_vae(const ModelHeader& header, const TensorFile& fil
       below = width;
     };
     require(below <= most_units, "{}: a layer of {} units is no layer of a VAE", where, below);
+    if (structure.picture) {
+      require(structure.picture->height * structure.picture->width == below,
+              "{}: pictures of {} × {} pixels are no rows of {}", where, structure.picture->height,
+              structure.picture->width, structure.visible);
+      numbers += 2 * structure.picture->weights();
+      below = structure.picture->smallest();
+    }
     const std::vector<VaeLevel> levels = structure.levels();
     require(levels.size() <= most_layers, "{}: a VAE of more than {} layers; the file is damaged", where, most_layers);
     for (const VaeLevel& level : levels) {

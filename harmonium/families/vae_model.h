@@ -11,6 +11,8 @@ class VaeModel final : public RealLatentModel, private Encoder {
   VaeModel(ModelInfo info, Vae vae)
       : RealLatentModel(std::move(info), vae.visible().unit_spec()), vae_(std::move(vae)) {}
 
+  static constexpr std::int64_t most_channels = 4096, most_blocks = 1000;
+
   [[nodiscard]] const Vae& vae() const { return vae_; }
   [[nodiscard]] std::string title() const override { return "Variational autoencoder"; }
   [[nodiscard]] std::string subtitle() const override;
@@ -28,6 +30,7 @@ class VaeModel final : public RealLatentModel, private Encoder {
 
  private:
   [[nodiscard]] const LatentModel& latent_model() const override { return vae_; }
+  [[nodiscard]] const Distribution& output() const override { return vae_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
   [[nodiscard]] nlohmann::json structure() const override;
 

@@ -51,7 +51,7 @@ std::set<std::string> common_to(const std::vector<JudgedUnder>& all) {
 std::string most_common(const std::vector<JudgedUnder>& all) {
   std::string best;
   std::ptrdiff_t most = 0;
-  for (const char* word : {"stochastic", "threshold", "dequantized", "none"}) {
+  for (const char* word : {"stochastic", "threshold", "dequantized", "levels", "none"}) {
     const auto count =
         std::ranges::count_if(all, [&](const JudgedUnder& judged) { return judged.protocols.contains(word); });
     if (count > most) {
@@ -63,17 +63,23 @@ std::string most_common(const std::vector<JudgedUnder>& all) {
 }
 
 std::string refusal(const std::string& data, const std::vector<JudgedUnder>& all) {
-  const std::string wanted = most_common(all);
+  const std::string wanted = most_common(all), gray = to_string(Binarization::levels);
   std::string text = format("these runs were judged by {} under different binarizations:\n", data), commands;
   std::int64_t rows = 0;
+  bool has_levels = false;
   for (const JudgedUnder& judged : all)
     if (const auto known = judged.protocols.find(wanted); known != judged.protocols.end()) rows = known->second;
   for (const JudgedUnder& judged : all) {
     text += format("  {}: {}\n", judged.run->name, listed(words_of(judged)));
     if (judged.protocols.contains(wanted)) continue;
+    has_levels = has_levels || wanted == gray || words_of(judged) == std::set<std::string>{gray};
     commands += format("\n  harmonium evaluate {}{} --data {} --limit {} --binarize {}", judged.run->folder,
                        list_snapshots(judged.run->folder).empty() ? "" : " --snapshots", data, rows, wanted);
   }
+  if (has_levels)
+    return text +
+           "A model of gray levels has probabilities of these alone, and nothing to be laid beside those of bits or beside "
+           "densities: compare it with others that were trained with @binarize levels.";
   return text +
          "Log-likelihoods of thresholded, of sampled and of noisy images are different quantities: a difference between "
          "them, even of tens of nats, means nothing. Evaluate both under one binarization, then compare again:" +

@@ -268,6 +268,31 @@ TEST_F(DirectedModels, WithRealLatentsAreAnnealedRowByRow) {
           {"--base uniform", "prior"});
 }
 
+TEST_F(DirectedModels, KeepPicturesGrayAndCountProbabilitiesOfTheirLevels) {
+  succeed(small_run("gray", {"--model", "vae", "--layers", "8", "--latent", "3", "--binarize", "levels"}));
+  const ordered_json answer = judged("gray", {"--importance", "50"});
+  EXPECT_EQ(answer.at("binarization"), "levels (probabilities of 17 stored values)");
+  const double value = answer.at("log_likelihood").at("value").get<double>();
+  EXPECT_NEAR(answer.at("bits_per_dimension").get<double>(), -value / (64 * std::log(2.0)), 1e-9);
+  EXPECT_LT(answer.at("bits_per_dimension").get<double>(), std::log2(17.0)) << "worse than equal probabilities";
+  ASSERT_EQ(answer.at("bounds").size(), 3U) << "of 1, 10 and 50 draws";
+  EXPECT_EQ(answer.at("bounds")[2].at("draws"), 50);
+  EXPECT_EQ(answer.at("bounds")[2].at("value"), answer.at("log_likelihood").at("value"));
+  EXPECT_TRUE(answer.at("heavy_rows").is_number());
+  EXPECT_NE(succeed({"evaluate", "gray", "--data", "digits:test", "--limit", "30", "--importance", "50"})
+                .out.find("probabilities of the stored gray levels"),
+            std::string::npos);
+  succeed(small_run("bits", {"--model", "vae", "--layers", "8", "--latent", "3"}));
+  (void)judged("bits", {"--importance", "50"});
+  refuses({"compare", "gray", "bits"}, {"levels", "stochastic"});
+  refuses({"evaluate", "gray", "--data", "digits:test", "--binarize", "stochastic"}, {"gray level"});
+  refuses({"train", "--data", "digits", "--model", "vae", "--net", "conv", "--layers", "20", "--out", "x"},
+          {"--layers 20", "--net conv"});
+  refuses({"train", "--data", "digits", "--model", "vae", "--channels", "8", "--out", "x"}, {"--net conv"});
+  refuses({"train", "--data", "digits", "--model", "vae", "--net", "conv", "--halvings", "9", "--out", "x"},
+          {"--halvings 9", "8 × 8"});
+}
+
 TEST_F(DirectedModels, SayWhichObjectivesABeliefNetHas) {
   refuses({"train", "--model", "sbn", "--objective", "reinforce", "--out", "x"}, {"reinforce", "vimco", "nvil"});
   refuses({"train", "--model", "sbn", "--objective", "vimco:1", "--out", "x"}, {"--objective vimco:1", "2"});

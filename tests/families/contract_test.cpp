@@ -52,12 +52,13 @@ RunConfig small_config(const std::string& name, RunData& data) {
   config.valid = "others";
   if (family.has("hidden")) config.hidden = "5";
   if (family.has("layers")) config.layers = "5,4";
-  RunConfig::visit(config, [](const char* option, auto& field, const char*) {
+  const bool convolves = name != "vae";  // whose convolutions have to be asked for
+  RunConfig::visit(config, [&](const char* option, auto& field, const char*) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>)
       if (std::string_view(option) == "latent") field = "6";
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>) {
-      if (std::string_view(option) == "channels") field = 8;
-      if (std::string_view(option) == "blocks") field = 2;
+      if (std::string_view(option) == "channels" && convolves) field = 8;
+      if (std::string_view(option) == "blocks" && convolves) field = 2;
       if (std::string_view(option) == "steps") field = 3;
       if (std::string_view(option) == "hidden") field = 16;
     }
@@ -186,6 +187,14 @@ TEST(LatentFamilies, GoOnBitForBitWhateverIsClimbed) {
       {{"model", "draw"}, {"objective", "iwae:3"}, {"read", "2"}, {"write", "3"}},
       {{"model", "vae"}, {"latent", "4,3"}, {"layers", "5/4,4"}, {"free_nats", "0.5"}, {"warm_up", "20"}},
       {{"model", "vae"}, {"latent", "4,3,2"}, {"objective", "iwae:3"}},
+      {{"model", "vae"}, {"net", "conv"}, {"layers", "none"}, {"channels", "4"}},
+      {{"model", "vae"},
+       {"net", "conv"},
+       {"latent", "4,2"},
+       {"layers", "3"},
+       {"channels", "4"},
+       {"objective", "iwae:3"}},
+      {{"model", "vae"}, {"visible", "gaussian"}, {"binarize", "levels"}, {"components", "2"}},
       {{"model", "ladder"}, {"latent", "4,3"}, {"free_nats", "0.5"}, {"warm_up", "20"}, {"dropout", "0.2"}},
       {{"model", "ladder"}, {"latent", "2,1"}, {"net", "conv"}, {"scales", "0,1"}, {"objective", "iwae:3"}}};
   for (const auto& way : ways) {

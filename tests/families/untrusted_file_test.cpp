@@ -211,6 +211,24 @@ TEST(UntrustedModel, OfOtherFamiliesThatClaimsMoreThanItsFileHoldsTakesNoMemory)
   expect_refusal(file_of("vae", {{"vae", deep}}, little), "no layer of a VAE");
   deep["above"] = json::array({{{"latent", 3}}});
   expect_refusal(file_of("vae", {{"vae", deep}}, little), "damaged");
+  const json picture = {{"height", 28}, {"width", 28}, {"channels", 4096}, {"blocks", 50}, {"halvings", 2}};
+  const auto convolved = [&](const char* name, const json& value) {
+    json nets = {{"visible", "bernoulli:784"}, {"hidden", json::array()}, {"latent", 5}, {"activation", "tanh"}};
+    nets["picture"] = picture;
+    nets["picture"][name] = value;
+    return file_of("vae", {{"vae", nets}}, little);
+  };
+  expect_refusal(convolved("height", 28), "the file holds 1");
+  expect_refusal(convolved("height", 29), "29 × 28");
+  expect_refusal(convolved("height", "tall"), "damaged");
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, json>>{{"width", 0},
+                                                                                       {"height", 1LL << 40},
+                                                                                       {"channels", 0},
+                                                                                       {"channels", 5000},
+                                                                                       {"blocks", 1001},
+                                                                                       {"halvings", 9},
+                                                                                       {"halvings", -1}})
+    expect_refusal(convolved(name, value), "make no nets");
   const json rungs = {{"visible", "bernoulli:784"}, {"height", 28},     {"width", 28},  {"latent", {4, 4}},
                       {"scales", {0, 2}},           {"channels", 4096}, {"blocks", 50}, {"kernel", 3}};
   expect_refusal(file_of("ladder", {{"ladder", rungs}}, little), "the file holds 1");

@@ -35,6 +35,8 @@ void add_models(Seeds& seeds) {
           if (option == "definite") field = "penalty";
           if (option == "penalties") field = "learnt";
         }
+        if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::int64_t>)
+          if (std::string_view(name) == "channels") field = 4;
       });
       resolve(deep, data);
       seeds.emplace_back("model", small_model(deep, data)->encode_file());
