@@ -114,6 +114,7 @@ int sample(SampleOptions options) {
   watch_interrupts();
   const std::unique_ptr<Model> opened = open_for_use(options.model)->to(find_device(options.common.device));
   if (opened->generator() == nullptr) cannot(*opened, options.model, "draws no rows");
+  if (options.latent()) return sample_latent(options, *opened);
   if (options.posed()) return sample_posed(options, *opened);
   if (options.clamp_label == "all") return sample_all_classes(options, *opened);
   if (!options.clamp_label.empty()) {
@@ -211,6 +212,8 @@ void add_sample(CLI::App& app) {
       "  harmonium sample runs/mnist --sampler pt --device cuda\n"
       "  harmonium sample runs/dbn --start noise --sweeps 20 --per-chain 20 --every 20 --means\n"
       "  harmonium sample runs/tiny --sampler wang_landau --out density.html\n"
+      "  harmonium sample runs/vae --traverse --out latents.png               # what each latent variable does\n"
+      "  harmonium sample runs/vae --interpolate 8 --data digits:test\n"
       "  harmonium sample runs/capsules --composite 3 --sweep distortion:2   # from −2 to 2 deviations\n"
       "  harmonium sample runs/capsules --around 7 --spread 0.5              # like row 7 of the test data\n",
       options->common, [options] { return sample(*options); });
@@ -235,7 +238,8 @@ void add_sample(CLI::App& app) {
                       "layer, or the data of the run; none)");
   command->add_option(
       "--data", options->data,
-      "herding, rates_fpcd, --start data: the data (default: those the run has learnt); --around: whose row");
+      "herding, rates_fpcd, --start data: the data (default: those the run has learnt); --around, --traverse, --interpolate, "
+      "--posterior: whose rows");
   command->add_option("--rungs", plan.sampler.rungs,
                       "parallel_tempering, tempered_transitions: inverse temperatures, both ends counted (default: 20, "
                       "50)");
@@ -258,6 +262,7 @@ void add_sample(CLI::App& app) {
   command->add_option("--around", options->around, "capsules: draw row N of the data in poses near its own");
   command->add_option("--spread", options->spread, "--around: how far, in usual standard deviations")
       ->capture_default_str();
+  declare_latent(*command, *options);
   command->add_flag("--means", plan.means, "give E[v | h] instead of drawn values");
   command->add_option("--out", options->out,
                       "x.png or x.npy (default: samples.png); wang_landau: x.html or x.json (default: density.html)");

@@ -26,6 +26,10 @@ struct SampleOptions {
   std::optional<std::int64_t> composite, around;
   std::string sweep;
   double spread = 1;
+  // By latent variables (sample_latent.cpp).
+  bool traverse = false, grid = false, posterior = false;
+  std::optional<std::int64_t> interpolate;
+  [[nodiscard]] bool latent() const { return traverse || grid || posterior || interpolate; }
   [[nodiscard]] bool posed() const { return composite || around || !sweep.empty(); }
 };
 
@@ -42,6 +46,13 @@ void require_picture_or_array(const std::string& out);
 [[nodiscard]] int sample_all_classes(const SampleOptions& options, const Model& model);
 // --composite, --sweep, --around: descriptions changed by hand. The exit code.
 [[nodiscard]] int sample_posed(const SampleOptions& options, const Model& model);
+// --traverse, --grid, --interpolate, --posterior: what a decoder makes of places of its latent variables. The exit
+// code.
+[[nodiscard]] int sample_latent(const SampleOptions& options, const Model& model);
+void declare_latent(CLI::App& command, SampleOptions& options);
+// Writes rows that are no samples, so many in a line of the picture, and says what they are. The exit code.
+[[nodiscard]] int write_table(const SampleOptions& options, const Model& model, const at::Tensor& rows,
+                              std::int64_t columns, const std::string& what);
 // Models that are no single Boltzmann machine. The exit code.
 [[nodiscard]] int sample_generator(const SampleOptions& options, const Model& model);
 

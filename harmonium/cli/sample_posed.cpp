@@ -1,6 +1,8 @@
 // `sample` by posing: sweeps of one number of a description, and rows drawn in poses near their own.
 #include <fmt/core.h>
 
+#include <tuple>
+
 #include "harmonium/cli/sample_options.h"
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
@@ -60,16 +62,22 @@ int sample_posed(const SampleOptions& options, const Model& model) {
           "--around draws near a row, --composite and --sweep move a composite: give one or the other");
   require(options.clamp.empty() && options.clamp_label.empty() && !options.diagnose,
           "--composite, --sweep and --around hold nothing and have no chains; leave out --clamp and --diagnose");
-  const std::string out = options.out.empty() ? "samples.png" : options.out;
-  require_picture_or_array(out);
+  require_picture_or_array(options.out.empty() ? "samples.png" : options.out);
   std::string what;
   const at::Tensor rows =
       options.around ? rows_around(options, model, what) : swept_rows(options, *model.poser(), what);
+  return write_table(options, model, rows, options.around ? 0 : sweep_steps, what);
+}
+
+int write_table(const SampleOptions& options, const Model& model, const at::Tensor& rows, std::int64_t columns,
+                const std::string& what) {
+  const std::string out = options.out.empty() ? "samples.png" : options.out;
+  TileOptions tiles{.columns = columns};
+  std::tie(tiles.black, tiles.white) = model.shown_range();
   if (out.ends_with(".npy"))
     write_npy(out, rows);
   else
-    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))),
-                               {.columns = options.around ? 0 : sweep_steps}));
+    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))), tiles));
   if (options.common.json)
     print_json(
         with_standing({{"model", options.model}, {"samples", rows.size(0)}, {"shown", what}, {"out", out}}, model));

@@ -84,6 +84,12 @@ std::string DrawModel::use_of_latents(const at::Tensor& rows) const {
   return text + ".";
 }
 
+at::Tensor DrawModel::placed(const at::Tensor& rows) const { return net_.encode(rows); }
+
+at::Tensor DrawModel::divergences(const at::Tensor& rows) const {
+  return at::cat(draw_terms(net_, net_.parameters(), rows, Key(3)).kl, 1).mean(0);
+}
+
 nlohmann::json DrawModel::structure() const {
   const DrawStructure& shape = net_.structure();
   return {{"draw",

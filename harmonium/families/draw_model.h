@@ -34,6 +34,8 @@ class DrawModel final : public RealLatentModel, private Encoder {
   [[nodiscard]] const LatentModel& latent_model() const override { return net_; }
   [[nodiscard]] const Distribution& output() const override { return net_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor placed(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor divergences(const at::Tensor& rows) const override;
 
   // Encoder: means of the latent variables of all steps.
   [[nodiscard]] std::vector<std::string> code_layers() const override { return {"latent"}; }

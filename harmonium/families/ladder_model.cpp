@@ -41,6 +41,18 @@ std::string LadderModel::use_of_latents(const at::Tensor& rows) const {
   return latents_in_words(found.kl, found.active, widths);
 }
 
+at::Tensor LadderModel::placed(const at::Tensor& rows) const {
+  return walked(rows, [](const LadderWalk& walk) {
+    std::vector<at::Tensor> noise;
+    for (const LadderLevel& level : walk.levels) noise.push_back(level.noise);
+    return at::cat(noise, 1);
+  });
+}
+
+at::Tensor LadderModel::divergences(const at::Tensor& rows) const {
+  return ladder_findings(ladder_, ladder_.parameters(), rows, Key(0)).kl_of_variables;
+}
+
 nlohmann::json LadderModel::structure() const {
   const LadderStructure& shape = ladder_.structure();
   return {{"ladder",

@@ -31,6 +31,8 @@ class LadderModel final : public RealLatentModel, private Encoder {
   [[nodiscard]] const LatentModel& latent_model() const override { return ladder_; }
   [[nodiscard]] const Distribution& output() const override { return ladder_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor placed(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor divergences(const at::Tensor& rows) const override;
   [[nodiscard]] nlohmann::json structure() const override;
 
   // Encoder: means of the latent variables z of a level, given the means above.

@@ -131,6 +131,23 @@ class Poser {
   [[nodiscard]] virtual at::Tensor parts_of(const at::Tensor& rows) const = 0;
 };
 
+// Latent variables with a decoder. Variables are numbers that under the model are independent draws of N(0, 1),
+// whatever layers a net has; layers stand side by side, from the data up. All rows are float32 on the CPU.
+class LatentSpace {
+ public:
+  virtual ~LatentSpace() = default;
+  [[nodiscard]] virtual std::int64_t variables() const = 0;
+  // Means of the values given variables: count × variables → count × values.
+  [[nodiscard]] virtual at::Tensor decode(const at::Tensor& variables) const = 0;
+  // The means of the variables given rows, each layer's given those of the layers that inference has found before it.
+  [[nodiscard]] virtual at::Tensor place(const at::Tensor& rows) const = 0;
+  // Means of the values given draws of the variables given each row: rows × draws × values.
+  [[nodiscard]] virtual at::Tensor posterior(const at::Tensor& rows, std::int64_t draws, std::uint64_t seed) const = 0;
+  // How much each variable says of rows: the KL of what inference makes of it from its prior, in nats, the mean over
+  // rows (at least two).
+  [[nodiscard]] virtual at::Tensor information(const at::Tensor& rows) const = 0;
+};
+
 // Something to look at: rows of a table, each a small picture.
 struct Exhibit {
   std::string id, title, caption;
@@ -188,6 +205,7 @@ class Model {
   [[nodiscard]] virtual const Encoder* encoder() const { return nullptr; }
   [[nodiscard]] virtual const Clusters* clusters() const { return nullptr; }
   [[nodiscard]] virtual const Poser* poser() const { return nullptr; }
+  [[nodiscard]] virtual const LatentSpace* latent_space() const { return nullptr; }
   // A single Boltzmann machine, for those who look inside: samplers, diagnosis of chains, the Fisher information.
   [[nodiscard]] virtual const TrainedMachine* machine() const { return nullptr; }
   // A net with latent variables and learned inference, for the study of gradient estimators. It refers to this model.

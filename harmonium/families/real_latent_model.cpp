@@ -1,5 +1,7 @@
 #include "harmonium/families/real_latent_model.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +12,7 @@
 #include "harmonium/families/decoder_judging.h"
 #include "harmonium/families/encoded_data.h"
 #include "harmonium/families/importance_judging.h"
+#include "harmonium/families/latent_pictures.h"
 #include "harmonium/families/output_distribution.h"
 #include "harmonium/gradients/objectives/path_objective.h"
 
@@ -28,6 +31,9 @@ std::vector<Exhibit> RealLatentModel::shown_rows(const ExhibitInput& input, cons
                                .rows = on_cpu(latent_model().dream(parameters(), samples, Key(1)).means),
                                .samples = true}};
   const Dataset& train = input.train;
+  const bool fits = train.rows() == 0 || train.columns() == visible().width();
+  if (std::optional<Exhibit> latents = latent_exhibit(*this, fits ? train : Dataset{}))
+    all.push_back(std::move(*latents));
   if (train.rows() < columns || train.columns() != visible().width()) return all;
   const at::Tensor rows = train.first(columns).to_float();
   all.push_back({.id = "reconstructions",
@@ -37,6 +43,38 @@ std::vector<Exhibit> RealLatentModel::shown_rows(const ExhibitInput& input, cons
                  .rows = at::cat({rows, encoder.reconstruct(rows)}),
                  .columns = columns});
   return all;
+}
+
+std::int64_t RealLatentModel::variables() const { return latent_model().decoder()->noise_width(); }
+
+at::Tensor RealLatentModel::decode(const at::Tensor& variables) const {
+  constexpr std::int64_t at_once = 500;
+  const c10::NoGradGuard without_gradient;
+  const Decoder& decoder = *latent_model().decoder();
+  const Moments all = parameters();
+  std::vector<at::Tensor> parts;
+  for (std::int64_t first = 0; first == 0 || first < variables.size(0); first += at_once) {
+    const at::Tensor noise = variables.narrow(0, first, std::min(at_once, variables.size(0) - first)).to(device());
+    parts.push_back(on_cpu(decoder.means(all, decoder.latents(all, noise))));
+  }
+  return at::cat(parts);
+}
+
+at::Tensor RealLatentModel::place(const at::Tensor& rows) const {
+  const c10::NoGradGuard without_gradient;
+  return on_cpu(placed(rows.to(device())));
+}
+
+at::Tensor RealLatentModel::posterior(const at::Tensor& rows, std::int64_t draws, std::uint64_t seed) const {
+  const c10::NoGradGuard without_gradient;
+  const Moments all = parameters();
+  return on_cpu(
+      latent_model().decoder()->means(all, latent_model().infer(all, rows.to(device()), draws, Key(seed)).latents));
+}
+
+at::Tensor RealLatentModel::information(const at::Tensor& rows) const {
+  const c10::NoGradGuard without_gradient;
+  return on_cpu(divergences(rows.to(device())));
 }
 
 void RealLatentModel::check(const EstimationOptions& options) const {

@@ -12,8 +12,9 @@
 namespace harmonium {
 
 // Judged by importance sampling, or by annealing its decoder (families/decoder_judging.h).
-class RealLatentModel : public NormalizedModel {
+class RealLatentModel : public NormalizedModel, private LatentSpace {
  public:
+  [[nodiscard]] const LatentSpace* latent_space() const override { return this; }
   [[nodiscard]] std::string remark() const override;
 
  protected:
@@ -27,10 +28,20 @@ class RealLatentModel : public NormalizedModel {
   [[nodiscard]] at::Device device() const { return parameters().entries().front().second.device(); }
   // What rows make of the latent variables, in a sentence.
   [[nodiscard]] virtual std::string use_of_latents(const at::Tensor& rows) const = 0;
-  // Samples, and rows of the data above what `reconstruct` makes of them.
+  // LatentSpace, of rows on this model's device: ε of each, and KL of each ε.
+  [[nodiscard]] virtual at::Tensor placed(const at::Tensor& rows) const = 0;
+  [[nodiscard]] virtual at::Tensor divergences(const at::Tensor& rows) const = 0;
+  // Samples, what latent variables do, and rows of the data above what `reconstruct` makes of them.
   [[nodiscard]] std::vector<Exhibit> shown_rows(const ExhibitInput& input, const Encoder& encoder) const;
 
  private:
+  // LatentSpace
+  [[nodiscard]] std::int64_t variables() const override;
+  [[nodiscard]] at::Tensor decode(const at::Tensor& variables) const override;
+  [[nodiscard]] at::Tensor place(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor posterior(const at::Tensor& rows, std::int64_t draws, std::uint64_t seed) const override;
+  [[nodiscard]] at::Tensor information(const at::Tensor& rows) const override;
+
   // Density
   void check(const EstimationOptions& options) const override;
   [[nodiscard]] std::vector<Evaluation> judge(const std::vector<const TestData*>& tests,

@@ -79,6 +79,14 @@ std::string VaeModel::use_of_latents(const at::Tensor& rows) const {
   return latents_in_words(found.kl_of_layers, found.active_of_layers, widths);
 }
 
+at::Tensor VaeModel::placed(const at::Tensor& rows) const {
+  std::vector<at::Tensor> means;
+  for (std::size_t level = 0; level < vae_.levels(); ++level) means.push_back(vae_.encode(rows, level).means);
+  return vae_.decoder()->noise(vae_.parameters(), means);
+}
+
+at::Tensor VaeModel::divergences(const at::Tensor& rows) const { return latent_activity(vae_, rows).kl; }
+
 nlohmann::json VaeModel::structure() const {
   const VaeStructure& shape = vae_.structure();
   nlohmann::json described = {{"visible", shape.visible},

@@ -32,6 +32,8 @@ class VaeModel final : public RealLatentModel, private Encoder {
   [[nodiscard]] const LatentModel& latent_model() const override { return vae_; }
   [[nodiscard]] const Distribution& output() const override { return vae_.visible(); }
   [[nodiscard]] std::string use_of_latents(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor placed(const at::Tensor& rows) const override;
+  [[nodiscard]] at::Tensor divergences(const at::Tensor& rows) const override;
   [[nodiscard]] nlohmann::json structure() const override;
 
   // Encoder: means of latent variables, each layer's given the means below.

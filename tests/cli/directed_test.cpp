@@ -268,6 +268,35 @@ TEST_F(DirectedModels, WithRealLatentsAreAnnealedRowByRow) {
           {"--base uniform", "prior"});
 }
 
+TEST_F(DirectedModels, ShowWhatTheirLatentVariablesDo) {
+  succeed(small_run("plane", {"--model", "vae", "--layers", "8", "--latent", "2"}));
+  succeed(small_run("pictures", {"--model", "vae", "--net", "conv", "--channels", "4", "--latent", "5", "--binarize",
+                                 "levels", "--components", "2"}));
+  succeed(small_run("painter", {"--model", "draw", "--steps", "2", "--latent", "3", "--hidden", "8"}));
+  succeed(small_run("rbm", {}));
+  const auto rows_of = [&](const Arguments& more) {
+    const ordered_json answer = json(Arguments{"sample"} + more + Arguments{"--out", "x.npy"});
+    const Array shown = read_npy(read_bytes(folder / "x.npy"));
+    EXPECT_EQ(shown.shape, (std::vector<std::size_t>{answer.at("samples").get<std::size_t>(), 64}));
+    for (const float value : shown.values) EXPECT_TRUE(value >= 0 && value <= 1) << value;
+    return answer.at("samples").get<int>();
+  };
+  EXPECT_EQ(rows_of({"plane", "--grid", "-n", "9"}), 9);
+  for (const char* run : {"pictures", "painter"}) {
+    EXPECT_EQ(rows_of({run, "--traverse", "-n", "3"}), 3 * 9);
+    EXPECT_EQ(rows_of({run, "--interpolate", "4", "-n", "2", "--data", "digits:test"}), 2 * 6);
+    EXPECT_EQ(rows_of({run, "--posterior", "-n", "2"}), 2 * 12);
+  }
+  succeed({"sample", "plane", "--grid", "--out", "plane.png"});
+  EXPECT_TRUE(read_bytes(folder / "plane.png").starts_with("\x89PNG"));
+  refuses({"sample", "pictures", "--grid"}, {"--grid", "5", "--traverse"});
+  refuses({"sample", "plane", "--grid", "-n", "5"}, {"-n 5", "4 would do"});
+  refuses({"sample", "plane", "--grid", "--traverse"}, {"one of them"});
+  refuses({"sample", "plane", "--interpolate", "1"}, {"--interpolate 1"});
+  refuses({"sample", "plane", "--traverse", "--clamp-label", "3"}, {"--clamp"});
+  refuses({"sample", "rbm", "--traverse"}, {"rbm", "no latent variables with a decoder", "evaluate"});
+}
+
 TEST_F(DirectedModels, KeepPicturesGrayAndCountProbabilitiesOfTheirLevels) {
   succeed(small_run("gray", {"--model", "vae", "--layers", "8", "--latent", "3", "--binarize", "levels"}));
   const ordered_json answer = judged("gray", {"--importance", "50"});
