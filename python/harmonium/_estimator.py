@@ -199,7 +199,7 @@ class Machine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : labels, where the model has a label
         method : "exact", "ais", "ma-ais", "raise", "sandwich"; "auto": exact where one side has 25 binary units or less,
             else a sandwich of bounds that grows until they agree within `gap` nats or `minutes` are over
-        binarize : "auto", "none", "threshold", "stochastic" or "dequantized"
+        binarize : "auto", "none", "threshold", "stochastic", "dequantized" or "levels"
         random_state : seed of chains and bits
         options : chains, betas, gap, minutes, raise_rows, raise_chains, schedule, base, knots, sum_out, as of
             `harmonium evaluate`

@@ -197,7 +197,7 @@ def test_threads_of_the_caller_come_back(bits):
         ({"optimizer": "adamx"}, ValueError, "unknown optimizer 'adamx'; there are"),
         ({"gradient": "nce"}, ValueError, "nce"),
         ({"visible": "softmax"}, ValueError, "softmax"),
-        ({"binarize": "yes"}, ValueError, "threshold, stochastic or dequantized"),
+        ({"binarize": "yes"}, ValueError, "threshold, stochastic, dequantized or levels"),
         ({"schedule": "cosine"}, ValueError, "cosine"),
         ({"device": "tpu"}, ValueError, "tpu"),
         ({"image_shape": (3, 3, 3)}, TypeError, "image"),

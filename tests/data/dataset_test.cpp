@@ -117,12 +117,22 @@ TEST(Dataset, NamesTheFirstValueThatIsNoBit) {
   EXPECT_NE(message.find("gray: row 0, column 1"), std::string::npos) << message;
 }
 
+TEST(Dataset, CountsTheLevelsThatItsValuesCanHave) {
+  EXPECT_EQ(gray_levels(gray_bytes()), 256) << "bytes divided by 255";
+  EXPECT_EQ(gray_levels(floats({0, 1}, 2)), 2);
+  Dataset half = floats({0, 0.5}, 2);
+  EXPECT_NE(message_of([&] { (void)gray_levels(half); }).find("not a whole number"), std::string::npos);
+  half.scale = 0.3;
+  EXPECT_NE(message_of([&] { (void)gray_levels(half); }).find("scale"), std::string::npos);
+  EXPECT_NE(message_of([&] { (void)gray_levels(floats({0, 2}, 2)); }).find("outside [0, 1]"), std::string::npos);
+}
+
 TEST(Binarization, NamesRoundTripAndUnknownOnesAreRefusedWithTheChoices) {
-  for (const auto binarization :
-       {Binarization::none, Binarization::threshold, Binarization::stochastic, Binarization::dequantized})
+  for (const auto binarization : {Binarization::none, Binarization::threshold, Binarization::stochastic,
+                                  Binarization::dequantized, Binarization::levels})
     EXPECT_EQ(parse_binarization(to_string(binarization)), binarization);
   const std::string message = message_of([] { (void)parse_binarization("fuzzy"); });
-  EXPECT_NE(message.find("none, threshold, stochastic or dequantized"), std::string::npos) << message;
+  EXPECT_NE(message.find("none, threshold, stochastic, dequantized or levels"), std::string::npos) << message;
 }
 
 }  // namespace
