@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "harmonium/cli/command.h"
 #include "harmonium/cli/reading_flags.h"
 #include "harmonium/core/error.h"
@@ -43,6 +45,13 @@ int list(const DataOptions& options) {
   return 0;
 }
 
+nlohmann::ordered_json sequences_json(const Dataset& data) {
+  if (data.lengths.empty()) return nullptr;
+  return {{"count", data.lengths.size()},
+          {"shortest", std::ranges::min(data.lengths)},
+          {"longest", std::ranges::max(data.lengths)}};
+}
+
 int info(const DataOptions& options) {
   const Dataset data = open_dataset(options.spec, {.reading = options.reading, .missing_values = true});
   const at::Tensor means = data.column_means();
@@ -63,6 +72,7 @@ int info(const DataOptions& options) {
         {"data", options.spec},
         {"rows", data.rows()},
         {"columns", data.columns()},
+        {"sequences", sequences_json(data)},
         {"values", kind},
         {"mean", means.mean().item<double>()},
         {"constant_columns", means.eq(0).logical_or(means.eq(1)).sum().item<std::int64_t>()},
@@ -80,6 +90,10 @@ int info(const DataOptions& options) {
   }
   fmt::print("{}\n  {} rows × {} columns, {} values, mean {:.4f}\n", options.spec, data.rows(), data.columns(), kind,
              means.mean().item<double>());
+  if (!data.lengths.empty())
+    fmt::print(
+        "  rows are frames of {} sequences of {} to {}; vrnn models sequences, others take frames as independent\n",
+        data.lengths.size(), std::ranges::min(data.lengths), std::ranges::max(data.lengths));
   if (data.image) fmt::print("  pictures of {} × {}\n", data.image->height, data.image->width);
   if (data.labels.defined())
     fmt::print("  labels {} … {}\n", data.first_label, data.labels.max().item<std::int64_t>() + data.first_label);

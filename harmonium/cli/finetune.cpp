@@ -74,6 +74,7 @@ RunConfig starting_config(const FinetuneOptions& options) {
     config.transpose = run.transpose;
     config.first_label = run.first_label;
     config.first_category = run.first_category;
+    config.sequences = run.sequences;
   } else if (const std::string data = source->info().note("data"); !data.empty()) {
     config.data = data;
   }

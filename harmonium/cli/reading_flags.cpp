@@ -20,6 +20,9 @@ void declare_reading(CLI::App& command, Reading& reading) {
   add("--first-label", reading.first_label, "number of the first class: 0, 1; auto: 1 if the least label is 1");
   add("--first-category", reading.first_category,
       "softmax units from whole numbers: the first category is 0, 1; auto: 1 if the largest is K");
+  add("--sequences", reading.sequences,
+      "rows as frames of sequences, one after the other: a number of frames of each, the column that tells them apart "
+      "(first, last, or its name), none; auto: as in training, or as the file says");
 }
 
 void declare_dequantize(CLI::App& command, std::string& binarize) {

@@ -105,6 +105,7 @@ Dataset Dataset::slice(std::int64_t begin, std::int64_t end) const {
           end, rows());
   Dataset part = *this;
   part.values = values.narrow(0, begin, end - begin);
+  part.lengths.clear();
   if (labels.defined()) part.labels = labels.narrow(0, begin, end - begin);
   part.count_missing();
   return part;
@@ -113,8 +114,25 @@ Dataset Dataset::slice(std::int64_t begin, std::int64_t end) const {
 Dataset Dataset::select(const at::Tensor& rows) const {
   Dataset part = *this;
   part.values = values.index_select(0, rows);
+  part.lengths.clear();
   if (labels.defined()) part.labels = labels.index_select(0, rows);
   part.count_missing();
+  return part;
+}
+
+Dataset Dataset::select_cases(const at::Tensor& cases) const {
+  if (lengths.empty()) return select(cases);
+  const at::Tensor chosen = cases.to(at::kCPU, at::kLong).contiguous();
+  std::vector<std::int64_t> starts = {0}, kept, rows_of_all;
+  for (const std::int64_t length : lengths) starts.push_back(starts.back() + length);
+  for (std::int64_t i = 0; i < chosen.numel(); ++i) {
+    const auto sequence = static_cast<std::size_t>(chosen.data_ptr<std::int64_t>()[i]);
+    require(sequence < lengths.size(), "{}: there is no sequence {} among {}", name, sequence, lengths.size());
+    kept.push_back(lengths[sequence]);
+    for (std::int64_t row = starts[sequence]; row < starts[sequence + 1]; ++row) rows_of_all.push_back(row);
+  }
+  Dataset part = select(at::tensor(rows_of_all, at::kLong));
+  part.lengths = std::move(kept);
   return part;
 }
 

@@ -45,9 +45,16 @@ struct Dataset {
   std::int64_t first_label = 0;             // what the file calls class 0
   std::vector<std::string> own_parts = {};  // of a file with arrays for training and testing: train, valid, test
   std::vector<std::string> remarks = {};    // what reading did, for the user: "values divided by 255: …"
+  // Where rows are frames of sequences, one sequence after the other: the number of frames of each, 1 or more, which
+  // sum to the number of rows. Empty: rows are independent.
+  std::vector<std::int64_t> lengths = {};
 
   [[nodiscard]] std::int64_t rows() const { return values.defined() ? values.size(0) : 0; }
   [[nodiscard]] std::int64_t columns() const { return values.defined() ? values.size(1) : 0; }
+  // What is divided into parts and drawn into batches as a whole: sequences, or rows where these are independent.
+  [[nodiscard]] std::int64_t cases() const {
+    return lengths.empty() ? rows() : static_cast<std::int64_t>(lengths.size());
+  }
   // Values of the given rows (int64 indices) as floats after `scale`.
   [[nodiscard]] at::Tensor gather(const at::Tensor& rows) const;
   // All values as floats after `scale`. Four times the memory of bytes: where a pass in chunks will do, use slice.
@@ -58,12 +65,16 @@ struct Dataset {
   [[nodiscard]] bool is_binary() const;
   // Mean of each column after `scale`, in float64; of the values that are known.
   [[nodiscard]] at::Tensor column_means() const;
+  // Rows that are taken are independent ones: who wants sequences takes cases.
+  //
   // The first `limit` rows (all when limit <= 0 or larger than the table), sharing storage.
   [[nodiscard]] Dataset first(std::int64_t limit) const;
   // Rows begin … end−1 with their labels, sharing storage.
   [[nodiscard]] Dataset slice(std::int64_t begin, std::int64_t end) const;
   // The given rows (int64 indices, repeats allowed) with their labels, in that order.
   [[nodiscard]] Dataset select(const at::Tensor& rows) const;
+  // The given cases (int64 numbers) in that order; sequences stay whole.
+  [[nodiscard]] Dataset select_cases(const at::Tensor& cases) const;
 
  private:
   void count_missing();  // after rows were taken

@@ -20,6 +20,9 @@ struct Reading {
   std::string first_label = "auto";  // 0 or 1: the number of the first class; auto: 1 where the least label is 1
 
   std::string first_category = "auto";  // the same of categories: softmax units learn from whole numbers
+  // Rows as frames of sequences, one after the other: a number of frames of each; a column whose value says which
+  // sequence a row belongs to (first, last, or its name in the header); none; auto: as the file says, and as in training.
+  std::string sequences = "auto";
   friend bool operator==(const Reading&, const Reading&) = default;
 };
 

@@ -9,11 +9,11 @@ Split split(const Dataset& data, const SplitSizes& sizes, const Key& key) {
   const auto& [train, valid, test] = sizes;
   require(train >= 0 && valid >= 0 && test >= 0, "{}: the parts of a split cannot be negative ({}, {}, {})", data.name,
           train, valid, test);
-  require(train + valid + test <= data.rows(), "{}: cannot split {} rows into {} train + {} valid + {} test", data.name,
-          data.rows(), train, valid, test);
-  const at::Tensor order = permutation(key, data.rows());
+  require(train + valid + test <= data.cases(), "{}: cannot split {} {} into {} train + {} valid + {} test", data.name,
+          data.cases(), data.lengths.empty() ? "rows" : "sequences", train, valid, test);
+  const at::Tensor order = permutation(key, data.cases());
   const auto part = [&](const char* name, std::int64_t begin, std::int64_t count) {
-    Dataset rows = data.select(order.narrow(0, begin, count));
+    Dataset rows = data.select_cases(order.narrow(0, begin, count));
     rows.name = format("{}:{}", data.name, name);
     return rows;
   };

@@ -14,8 +14,9 @@ struct Split {
   Dataset train, valid, test;  // named "NAME:train", "NAME:valid" and "NAME:test"
 };
 
-// The first `train` rows of permutation(key, rows) are for training, the next `valid` for validation, then `test`; rows
-// beyond the three sizes are left out. The parts own their rows and never overlap.
+// The first `train` cases (sequences, or rows: Dataset::cases) of permutation(key, cases) are for training, the next
+// `valid` for validation, then `test`; those beyond the three sizes are left out. The parts own their rows and never
+// overlap.
 [[nodiscard]] Split split(const Dataset& data, const SplitSizes& sizes, const Key& key);
 
 // Sizes for given shares: valid and test are rounded down, train gets the rest.

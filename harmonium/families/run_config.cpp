@@ -109,14 +109,15 @@ Reading reading_of(const RunConfig& config) {
           .shape = config.shape,
           .transpose = config.transpose == "no" ? "auto" : config.transpose,
           .first_label = config.first_label,
-          .first_category = config.first_category};
+          .first_category = config.first_category,
+          .sequences = config.sequences};
 }
 
 Reading reading_like(const RunConfig& run, const Reading& given) {
   const Reading usual, trained = reading_of(run);
   Reading result = given;
   for (const auto field : {&Reading::label_column, &Reading::scale, &Reading::shape, &Reading::transpose,
-                           &Reading::first_label, &Reading::first_category})
+                           &Reading::first_label, &Reading::first_category, &Reading::sequences})
     if (result.*field == usual.*field) result.*field = trained.*field;
   return result;
 }

@@ -32,6 +32,7 @@ struct RunConfig {
   std::string transpose = "no";
   std::string first_label = "auto";
   std::string first_category = "auto";
+  std::string sequences = "auto";
 
   std::string model = "rbm";
   std::string visible = "auto";
@@ -112,7 +113,7 @@ struct RunConfig {
         "binarize", self.binarize,
         "gray values: none, threshold, stochastic (drawn anew at every update), dequantized (@dequantize), levels (vae, ladder: each gray level has a probability); auto: stochastic for gray data, none for nets");
     visitor("shrink", self.shrink, "pull values away from 0 and 1 by this much before use");
-    visitor("limit", self.limit, "use at most N rows (0: all)");
+    visitor("limit", self.limit, "use at most N rows, or N sequences where rows are frames of such (0: all)");
     visitor("label_column", self.label_column,
             "where a file keeps its labels: none (arrays are found by name), first, last, a column's number from 1 or "
             "its name, or the name of an array");
@@ -127,6 +128,9 @@ struct RunConfig {
             "number of the first class in a file: 0, 1; auto: 1 if the least label is 1");
     visitor("first_category", self.first_category,
             "softmax units from whole numbers: the first category is 0, 1; auto: 1 if the largest is K");
+    visitor("sequences", self.sequences,
+            "rows as frames of sequences, one after the other: a number of frames of each, the column that tells them "
+            "apart (first, last, or its name), none; auto: as the file says");
     visitor("model", self.model, "family of models");
     visitor("visible", self.visible, visible_help());
     visitor("hidden", self.hidden, "hidden units: a number, or a unit type such as gaussian:20 or softmax:10x5");

@@ -13,7 +13,7 @@ RENAMED = {"hidden": "n_components", "batch": "batch_size", "seed": "random_stat
 
 # Options of runs in a folder, of data in files, and of nets: not for estimators.
 _NOT_HERE = {
-    "data", "valid", "limit", "label_column", "scale", "shape", "transpose", "first_label", "first_category", "model", "activation", "code", "start", "loss", "dropout",
+    "data", "valid", "limit", "label_column", "scale", "shape", "transpose", "first_label", "first_category", "sequences", "model", "activation", "code", "start", "loss", "dropout",
     "dropout_inputs", "patience", "checkpoint_every", "checkpoint_minutes", "snapshots", "track", "track_chains",
     "track_betas", "labels",
 }  # fmt: skip

@@ -44,7 +44,8 @@ TEST(Damage, EverySampleIsValidBeforeItIsDamaged) {
 TEST(Damage, EveryBinaryFileCutAnywhereIsRejected) {
   // Cut between two members or two variables, a file is a shorter valid file.
   const std::vector<std::string> shorter_files{gzip("a"),
-                                               samples::mat(samples::mat_double("x", {2, 3}, {0, 1, 2, 3, 4, 0.5}))};
+                                               samples::mat(samples::mat_double("x", {2, 3}, {0, 1, 2, 3, 4, 0.5})),
+                                               samples::mat(samples::mat_sequences("traindata"))};
   for (const auto& [kind, bytes] : samples::all()) {
     if (kind == "csv" || kind == "amat") continue;
     for (std::size_t size = 0; size < bytes.size(); ++size) {

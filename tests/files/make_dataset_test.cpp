@@ -156,4 +156,28 @@ TEST(MakeDataset, RejectsShapesThatAreNoTable) {
   expect_error([] { (void)make_dataset(at::zeros({4, 0, 3}), "f.npy"); }, {"f.npy", "empty"});
 }
 
+TEST(MakeDataset, TakesRowsForFramesOfSequencesWhereItIsTold) {
+  using Numbers = std::vector<std::int64_t>;
+  const at::Tensor table = at::tensor({7., 0.5, 1., 7., 1.5, 0., 4., 2.5, 1., 9., 3.5, 0.}).view({4, 3});
+  const auto of = [&](const std::string& sequences, const std::string& label = "auto") {
+    return make_dataset(table, "f", {.label_column = label, .sequences = sequences}, {"song", "x", "y"});
+  };
+  EXPECT_EQ(of("2").lengths, (Numbers{2, 2}));
+  EXPECT_EQ(of("2").columns(), 3);
+  for (const char* column : {"song", "first"}) {
+    EXPECT_EQ(of(column).lengths, (Numbers{2, 1, 1}));
+    EXPECT_TRUE(of(column).values.equal(table.narrow(1, 1, 2).to(at::kFloat)));
+  }
+  const Dataset both = of("song", "y");
+  EXPECT_TRUE(both.values.equal(table.narrow(1, 1, 1).to(at::kFloat)));
+  EXPECT_TRUE(both.labels.equal(at::tensor({1, 0, 1, 0}, at::kLong)));
+  EXPECT_TRUE(of("auto").lengths.empty());
+  EXPECT_TRUE(of("none").lengths.empty());
+  expect_error([&] { (void)of("3"); }, {"f", "4 rows", "3 frames"});
+  expect_error([&] { (void)of("0"); }, {"f", "0 frames"});
+  expect_error([&] { (void)of("last"); }, {"row 3", "elsewhere"});  // 1 comes back
+  expect_error([&] { (void)of("melody"); }, {"melody", "no such column"});
+  expect_error([&] { (void)of("song", "song"); }, {"label column"});
+}
+
 }  // namespace harmonium

@@ -110,6 +110,55 @@ TEST(Mat, ReadsDoublesThatAreStoredAsSmallIntegers) {
                   .equal(at::tensor({1., 3., 2., 4.}).view({2, 2})));
 }
 
+TEST(Mat, ReadsCellsOfMatricesAsSequences) {
+  const TemporaryFolder folder;
+  for (const auto compression : {MAT_COMPRESSION_NONE, MAT_COMPRESSION_ZLIB}) {
+    mat_t* file = ::Mat_CreateVer((folder / "c.mat").c_str(), nullptr, MAT_FT_MAT5);
+    std::size_t two[2] = {1, 2}, shapes[2][2] = {{2, 3}, {1, 3}};
+    double first[6] = {1, 2, 3, 4, 5, 6.5}, second[3] = {7, 8, 9};
+    matvar_t* cell = ::Mat_VarCreate("traindata", MAT_C_CELL, MAT_T_CELL, 2, two, nullptr, 0);
+    ::Mat_VarSetCell(cell, 0, ::Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shapes[0], first, 0));
+    ::Mat_VarSetCell(cell, 1, ::Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shapes[1], second, 0));
+    ::Mat_VarWrite(file, cell, compression);
+    ::Mat_VarFree(cell);
+    ::Mat_Close(file);
+    const std::string bytes = read_file(folder / "c.mat");
+    const auto variables = list_mat(bytes, "c.mat");
+    ASSERT_EQ(variables.size(), 1U);
+    ASSERT_TRUE(variables[0].is_readable);
+    EXPECT_EQ(variables[0].kind, "2 sequences");
+    EXPECT_EQ(variables[0].shape, (std::vector<std::int64_t>{3, 3}));
+    EXPECT_EQ(variables[0].lengths, (std::vector<std::int64_t>{2, 1}));
+    EXPECT_TRUE(read_mat_variable(bytes, variables[0], "c.mat")
+                    .equal(at::tensor({1., 3., 5., 2., 4., 6.5, 7., 8., 9.}).view({3, 3})));
+  }
+}
+
+TEST(Mat, LeavesCellsOfOtherThingsAlone) {
+  const auto of = [](const std::vector<std::int32_t>& shape, const std::string& inside) {
+    const auto variables = list_mat(samples::mat(samples::mat_matrix(1, shape, "c", inside)), "f");
+    EXPECT_EQ(variables.size(), 1U);
+    return variables.at(0);
+  };
+  const std::string row = samples::mat_double("", {1, 2}, {1, 2});
+  EXPECT_TRUE(of({2, 1}, row + row).is_readable);
+  for (const auto& [shape, inside] : std::vector<std::pair<std::vector<std::int32_t>, std::string>>{
+           {{1, 3}, row + row},                                         // one is missing
+           {{1, 1}, row + row},                                         // one too many
+           {{1, 2}, row + samples::mat_double("", {1, 3}, {1, 2, 3})},  // of another width
+           {{1, 2}, row + samples::mat_double("", {0, 2}, {})},         // of no frames
+           {{1, 2}, row + samples::mat_sparse("", {1, 2}, {0}, {0, 1, 1}, {1})},
+           {{1, 2}, row + samples::mat_matrix(1, {1, 1}, "", row)},  // a cell in a cell
+           {{1, 2}, row + row.substr(0, row.size() - 8)},            // cut short
+           {{1 << 30, 1 << 30, 1 << 30}, row},
+           {{0, 0}, ""}}) {
+    const MatVariable found = of(shape, inside);
+    EXPECT_FALSE(found.is_readable);
+    EXPECT_EQ(found.kind, "cell");
+    EXPECT_TRUE(found.lengths.empty());
+  }
+}
+
 TEST(Mat, ListsButDoesNotReadWhatIsNoRealMatrix) {
   const std::string bytes =
       samples::mat(samples::mat_matrix(1, {1, 1}, "c", "") + samples::mat_matrix(6 | 0x800, {1, 1}, "z", "") +

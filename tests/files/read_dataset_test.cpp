@@ -81,6 +81,42 @@ TEST(ReadDataset, ChoosesAMatlabVariableAndItsLabels) {
   EXPECT_TRUE(data.labels.equal(at::tensor({3, 4}, at::kLong)));
 }
 
+TEST(ReadDataset, TakesCellsOfAMatlabFileForSequencesPartByPart) {
+  const std::string bytes = samples::mat(samples::mat_sequences("traindata") + samples::mat_sequences("testdata") +
+                                         samples::mat_double("other", {2, 2}, {1, 2, 3, 4}));
+  for (const char* part : {"", "train", "test"}) {
+    const Dataset data = parse_dataset(bytes, "f", {.part = part});
+    EXPECT_EQ(data.lengths, (std::vector<std::int64_t>{1, 3}));
+    EXPECT_TRUE(data.to_float().equal(at::tensor({0.F, 1.F, 1.F, 0.F, 0.F, 1.F, 1.F, 1.F}).view({4, 2})));
+    EXPECT_EQ(data.own_parts, (std::vector<std::string>{"train", "test"}));
+  }
+  expect_error([&] { (void)parse_dataset(bytes, "f", {.reading = {.transpose = "yes"}}); }, {"f", "transpose"});
+}
+
+TEST(ReadDataset, FindsTheLengthsOfSequencesBesideAnArray) {
+  const at::Tensor five = at::zeros({5, 3}), two = at::zeros({2, 3});
+  const auto lengths_of = [](const std::vector<std::pair<std::string, at::Tensor>>& arrays, const std::string& part) {
+    return parse_dataset(samples::npz(arrays), "f", {.part = part}).lengths;
+  };
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(lengths_of({{"x", five}, {"lengths", at::tensor({2, 3})}}, ""), (Numbers{2, 3}));
+  EXPECT_EQ(lengths_of({{"x", five}, {"x_lengths", at::tensor({4.0, 1.0}).view({2, 1})}}, ""), (Numbers{4, 1}));
+  const std::vector<std::pair<std::string, at::Tensor>> parts = {
+      {"x_train", five}, {"x_test", two}, {"lengths_train", at::tensor({2, 3})}, {"lengths_test", at::tensor({2})}};
+  EXPECT_EQ(lengths_of(parts, "train"), (Numbers{2, 3}));
+  EXPECT_EQ(lengths_of(parts, "test"), (Numbers{2}));
+  EXPECT_EQ(lengths_of({{"x", five}}, ""), Numbers());
+  // What is only called so is said, and rows stay independent.
+  for (const at::Tensor& wrong :
+       {at::tensor({2, 2}), at::tensor({5, 0}), at::tensor({6, -1}), at::tensor({2.5, 2.5})}) {
+    const Dataset data = parse_dataset(samples::npz({{"x", five}, {"lengths", wrong}}), "f");
+    EXPECT_TRUE(data.lengths.empty());
+    EXPECT_TRUE(std::ranges::any_of(data.remarks, [](const std::string& each) {
+      return each.find("no lengths of sequences") != std::string::npos;
+    }));
+  }
+}
+
 TEST(ReadDataset, TakesTheLabelColumnOfEveryFormat) {
   const at::Tensor table = at::tensor({0, 1, 7, 1, 0, 8}).view({2, 3});
   const std::vector<std::string> files{"0,1,7\n1,0,8\n",

@@ -107,6 +107,12 @@ inline std::string mat_sparse(std::string_view name, const std::vector<std::int3
                     mat_element(5, raw(rows)) + mat_element(5, raw(starts)) + mat_element(9, raw(values)));
 }
 
+// A cell of sequences of two columns.
+inline std::string mat_sequences(std::string_view name) {
+  const std::string inside = mat_double("", {1, 2}, {0, 1}) + mat_double("", {3, 2}, {1, 0, 1, 0, 1, 1});
+  return mat_matrix(1, {1, 2}, name, inside);
+}
+
 inline std::string mat_compressed(std::string_view element) {
   std::string packed(::compressBound(element.size()), '\0');
   uLongf size = packed.size();
@@ -161,6 +167,8 @@ inline std::vector<std::pair<std::string, std::string>> all() {
       {"mat", mat(dense)},
       {"mat", mat(dense + sparse)},
       {"mat", mat(mat_compressed(sparse))},
+      {"mat", mat(mat_sequences("traindata") + mat_compressed(mat_sequences("testdata")))},
+      {"npz", npz({{"x", reals}, {"lengths", at::tensor({1, 1})}})},
       {"safetensors", encode_safetensors(tensor_file())},
       {"gzip", gzip("some text, some text, some text")},
       {"gzip", gzip("a") + gzip("b")},

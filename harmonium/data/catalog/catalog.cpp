@@ -94,12 +94,13 @@ std::optional<PathSpec> find_path(const std::string& spec) {
 Dataset open_path(const PathSpec& spec, const CatalogOptions& options) {
   const Dataset data = read_dataset(spec.path, {.array = spec.array, .part = spec.part, .reading = options.reading});
   if (spec.part.empty() || !data.own_parts.empty()) return data;
-  const SplitSizes sizes = path_split_sizes(data.rows());
+  const SplitSizes sizes = path_split_sizes(data.cases());
   Dataset part = choose_part(split(data, sizes, Key(path_split_seed)), spec.part);
-  require(part.rows() > 0, "{}: a table of {} rows has no {} part; 10 rows are needed", spec.path.string(), data.rows(),
-          spec.part);
+  const char* cases = data.lengths.empty() ? "rows" : "sequences";
+  require(part.rows() > 0, "{}: a table of {} {} has no {} part; 10 {} are needed", spec.path.string(), data.cases(),
+          cases, spec.part, cases);
   part.remarks.push_back(
-      format("{} of {} rows: the {} part of a shuffled 80/10/10 split", part.rows(), data.rows(), spec.part));
+      format("{} of {} {}: the {} part of a shuffled 80/10/10 split", part.cases(), data.cases(), cases, spec.part));
   return part;
 }
 
@@ -114,9 +115,9 @@ Dataset open_path(const PathSpec& spec, const CatalogOptions& options) {
 
 Dataset limited(const Dataset& data, std::int64_t limit) {
   require(limit >= 0, "the limit of rows must be positive (or 0 for all), not {}", limit);
-  if (limit == 0 || limit >= data.rows()) return data;
-  const at::Tensor chosen = permutation(Key(limit_seed), data.rows()).narrow(0, 0, limit);
-  return data.select(std::get<0>(chosen.sort()));
+  if (limit == 0 || limit >= data.cases()) return data;
+  const at::Tensor chosen = permutation(Key(limit_seed), data.cases()).narrow(0, 0, limit);
+  return data.select_cases(std::get<0>(chosen.sort()));
 }
 
 std::vector<CatalogPart> synthetic_parts(const SyntheticInfo& info) {
@@ -140,7 +141,7 @@ Dataset open_dataset(const std::string& spec, const CatalogOptions& options) {
     part = spec == head ? "train" : suffix;
     require(options.reading == Reading(),
             "{} is a data set with a name, which is read in its own way: @label_column, @scale, @shape, @transpose, "
-            "@first_label and @first_category are for files",
+            "@first_label, @first_category and @sequences are for files",
             spec);
     data = open_named(*entry, part, options);
   } else if (const auto path = find_path(spec)) {
@@ -176,7 +177,7 @@ std::optional<std::string> part_beside(const std::string& spec, const Dataset& o
     return has ? std::optional(path->path.string() + ":" + part) : std::nullopt;
   }
   // Eight rows for training are left of ten.
-  if (path->part.empty() || opened.rows() < 8) return std::nullopt;
+  if (path->part.empty() || opened.cases() < 8) return std::nullopt;
   return path->path.string() + ":" + (path->array.empty() ? "" : path->array + ":") + part;
 }
 

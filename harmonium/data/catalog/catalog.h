@@ -26,8 +26,8 @@ namespace harmonium {
 
 struct CatalogOptions {
   Binarization binarization = Binarization::none;
-  // At most so many rows: a random subset in the original order, because the first rows of a file may be all of one
-  // class. The same subset every time; 0 means all.
+  // At most so many rows, or sequences where rows are frames of such: a random subset in the original order, because
+  // the first rows of a file may be all of one class. The same subset every time; 0 means all.
   std::int64_t limit = 0;
   // Of stochastic binarization and generated data. Not the seed of training: two runs with different seeds should see
   // the same data. Every part draws from its own stream below it.
@@ -41,7 +41,7 @@ struct CatalogOptions {
 // Throws Error for a spec that names nothing, data that are not there, and bad files.
 [[nodiscard]] Dataset open_dataset(const std::string& spec, const CatalogOptions& options = {});
 
-// How many rows of a file without parts of its own are its train, valid and test parts.
+// How many rows (or sequences) of a file without parts of its own are its train, valid and test parts.
 [[nodiscard]] SplitSizes path_split_sizes(std::int64_t rows);
 
 // Whether a spec names a set of the catalog, and not a file; whether that set is generated.

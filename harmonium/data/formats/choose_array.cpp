@@ -152,4 +152,27 @@ std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std
   return std::nullopt;
 }
 
+std::optional<std::size_t> find_lengths(const std::vector<ArrayInfo>& arrays, std::size_t chosen) {
+  const std::string name = in_lower_case(arrays[chosen].name);
+  const auto found = [&](const auto& fits) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::vector<std::int64_t>& shape = arrays[i].shape;
+      const bool vector = arrays[i].is_usable && !shape.empty() &&
+                          std::ranges::count(shape, 1) >= static_cast<std::int64_t>(shape.size()) - 1;
+      if (i != chosen && vector && fits(in_lower_case(arrays[i].name))) return i;
+    }
+    return std::nullopt;
+  };
+  const auto of_name = [&](const std::string& each) { return each == name + "_lengths" || each == "lengths_" + name; };
+  if (const auto own = found(of_name)) return own;
+  if (const auto part = part_name(name)) {
+    const auto of_part = [&](const std::string& each) {
+      const auto other = part_name(each);
+      return other && other->part == part->part && other->stem == "lengths";
+    };
+    return found(of_part);
+  }
+  return found([](const std::string& each) { return each == "lengths"; });
+}
+
 }  // namespace harmonium

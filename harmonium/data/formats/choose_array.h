@@ -13,6 +13,7 @@ struct ArrayInfo {
   std::string kind;  // for messages: "uint8"; empty where it says nothing
   std::vector<std::int64_t> shape;
   bool is_usable = true;
+  std::vector<std::int64_t> lengths = {};  // rows of each sequence that it is made of; empty: none
 };
 
 // The index of the array called `wanted`; where that is empty, of the only usable matrix or of the one with the most
@@ -35,5 +36,9 @@ struct ArrayPart {
 // The index of the vector with one entry for each row of the chosen array whose name says that it holds its labels:
 // y… for x…, …_labels for …_images, train_labels or y_train for any array for training, else labels, y, target.
 [[nodiscard]] std::optional<std::size_t> find_labels(const std::vector<ArrayInfo>& arrays, std::size_t chosen);
+
+// The index of the vector whose name says that it holds the lengths of sequences of which the chosen array's rows are
+// the frames: x_lengths or lengths_x for x, lengths_train for any array for training, else lengths.
+[[nodiscard]] std::optional<std::size_t> find_lengths(const std::vector<ArrayInfo>& arrays, std::size_t chosen);
 
 }  // namespace harmonium

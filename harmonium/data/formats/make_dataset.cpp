@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/bytes.h"
@@ -57,6 +58,49 @@ at::Tensor without_column(const at::Tensor& table, std::int64_t column) {
   return at::cat({table.narrow(1, 0, column), table.narrow(1, column + 1, table.size(1) - column - 1)}, 1);
 }
 
+// The column that tells sequences apart; nothing where none does.
+std::optional<std::int64_t> find_sequence_column(const Reading& reading, std::int64_t columns,
+                                                 const std::vector<std::string>& header, const std::string& where) {
+  const std::string& wanted = reading.sequences;
+  if (wanted == "auto" || wanted == "none" || is_digits(wanted)) return std::nullopt;
+  const auto named = std::ranges::find(header, wanted);
+  require(named != header.end() || wanted == "first" || wanted == "last",
+          "{}: @sequences {}: there is no such column; give a number of frames of each sequence, first, last, or a name "
+          "in the header",
+          where, wanted);
+  require(columns > 1, "{}: besides the column that tells sequences apart there is no data", where);
+  if (named != header.end()) return named - header.begin();
+  return wanted == "first" ? 0 : columns - 1;
+}
+
+// Lengths of runs of equal values. A value that comes back would be a sequence in pieces.
+std::vector<std::int64_t> lengths_of_runs(const at::Tensor& column, const std::string& where) {
+  const at::Tensor values = column.to(at::kDouble).contiguous();
+  const double* value = values.data_ptr<double>();
+  std::vector<std::int64_t> lengths;
+  std::unordered_set<double> seen;
+  for (std::int64_t row = 0; row < values.size(0); ++row) {
+    require(std::isfinite(value[row]), "{}: row {} does not say which sequence it belongs to", where, row + 1);
+    if (row > 0 && value[row] == value[row - 1]) {
+      ++lengths.back();
+      continue;
+    }
+    require(seen.insert(value[row]).second, "{}: row {} belongs to sequence {}, whose rows stand elsewhere as well; put "
+            "the rows of each sequence together", where, row + 1, value[row]);
+    lengths.push_back(1);
+  }
+  return lengths;
+}
+
+// Equally long ones; nothing where no number is given.
+std::vector<std::int64_t> lengths_of_equal(const Reading& reading, std::int64_t rows, const std::string& where) {
+  if (!is_digits(reading.sequences)) return {};
+  const std::int64_t frames = std::stoll(reading.sequences);
+  require(frames >= 1 && rows % frames == 0, "{}: @sequences {}: {} rows are not a whole number of sequences of {} frames",
+          where, reading.sequences, rows, frames);
+  return std::vector<std::int64_t>(static_cast<std::size_t>(rows / frames), frames);
+}
+
 at::Tensor as_whole_labels(const at::Tensor& column, const std::string& where, std::int64_t number) {
   const at::Tensor values = column.to(at::kDouble);
   const at::Tensor bad = values.ne(values.trunc()).logical_or(values.abs().gt(0x1p53)).nonzero();
@@ -109,11 +153,22 @@ Dataset make_dataset(const at::Tensor& given, const std::string& where, const Re
 
   Dataset data;
   at::Tensor table = array.reshape({array.size(0), -1});
-  if (const auto column = find_label_column(reading, table.size(1), header, where)) {
-    set_labels(data, as_whole_labels(table.select(1, *column), where, *column), where, reading);
-    data.remarks.push_back(format("labels from column {}", *column + 1));
-    table = without_column(table, *column);
+  const auto label = find_label_column(reading, table.size(1), header, where),
+             sequence = find_sequence_column(reading, table.size(1), header, where);
+  require(!label || label != sequence, "{}: @sequences {}: this is the label column", where, reading.sequences);
+  data.lengths = sequence ? lengths_of_runs(table.select(1, *sequence), where)
+                          : lengths_of_equal(reading, table.size(0), where);
+  if (!data.lengths.empty())
+    data.remarks.push_back(format("{} sequences{}", data.lengths.size(),
+                                  sequence ? format(" from column {}", *sequence + 1) : std::string()));
+  if (label) {
+    set_labels(data, as_whole_labels(table.select(1, *label), where, *label), where, reading);
+    data.remarks.push_back(format("labels from column {}", *label + 1));
   }
+  if (label && sequence)  // the later one first, so that the other keeps its number
+    table = without_column(without_column(table, std::max(*label, *sequence)), std::min(*label, *sequence));
+  else if (label || sequence)
+    table = without_column(table, label ? *label : *sequence);
   data.image = parse_image_shape(reading.shape, table.size(1), where);
   const bool pictures = array.dim() == 3 || data.image;
   if (reading.shape != "none" && !data.image && array.dim() == 3 && table.size(1) == array.size(1) * array.size(2))

@@ -13,6 +13,8 @@
 // things nearly never do. Reading::scale decides otherwise; Dataset::remarks say what was done. NaN marks a missing
 // value.
 //
+// Rows are frames of sequences where @sequences says so: Dataset::lengths.
+//
 // A table whose width is a perfect square of at least 16 is taken for square pictures, which only affects how it is
 // drawn.
 #pragma once

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t mat_file_header = 128, mat_tag_size = 8;
 constexpr std::uint32_t mat_int8 = 1, mat_int32 = 5, mat_uint32 = 6, mat_matrix = 14, mat_compressed = 15;
+constexpr std::uint32_t mat_class_cell = 1;
 constexpr std::uint32_t mat_class_struct = 2;
 constexpr std::uint32_t mat_class_sparse = 5;
 constexpr std::uint32_t mat_flag_complex = 0x08;
@@ -217,6 +218,69 @@ at::Tensor read_mat_sparse(MatElements& elements, std::int64_t rows, std::int64_
   return result;
 }
 
+// The matrix behind its header, which must be readable.
+at::Tensor read_mat_dense_or_sparse(MatElements& parts, const MatHeader& header, std::endian order,
+                                    const std::string& where) {
+  const std::int64_t rows = header.variable.shape[0], columns = header.variable.shape[1];
+  if (header.class_id == mat_class_sparse) return read_mat_sparse(parts, rows, columns, order, where);
+  // Two sizes of 31 bits cannot overflow 63. Values lie column by column.
+  return read_mat_values(parts.next(), rows * columns, mat_classes[header.class_id].result, order, where)
+      .view({columns, rows})
+      .t()
+      .contiguous();
+}
+
+// Calls visit(walk, header) for every matrix of a cell, each of which takes bytes. The walk stands behind the cell's
+// header; visit() may go on to the values.
+template <class Visit>
+void for_each_mat_sequence(MatElements& elements, std::endian order, const std::string& where, Visit visit) {
+  while (!elements.at_end()) {
+    MatElements inside(elements.next(mat_matrix, "sequence").data, 0, order, where);
+    const MatHeader header = read_mat_header(inside, order, where);
+    visit(inside, header);
+  }
+}
+
+// Makes a cell readable where it holds sequences: dense matrices of the same number of columns, none of them empty. The
+// walk stands behind the cell's header. A cell of anything else stays a cell.
+void list_mat_sequences(MatElements& elements, std::endian order, const std::string& where, MatVariable& cell) {
+  std::vector<std::int64_t> lengths;
+  std::int64_t columns = 0, rows = 0, cells = 1;
+  bool sequences = true;
+  for (const std::int64_t size : cell.shape) cells = size > 0 && cells <= (std::int64_t{1} << 31) ? cells * size : 0;
+  for_each_mat_sequence(elements, order, where, [&](MatElements&, const MatHeader& header) {
+    const MatVariable& each = header.variable;
+    sequences = sequences && each.is_readable && header.class_id != mat_class_sparse && each.shape[0] > 0 &&
+                each.shape[1] > 0 && (lengths.empty() || each.shape[1] == columns);
+    if (!sequences) return;
+    columns = each.shape[1];
+    rows += each.shape[0];
+    lengths.push_back(each.shape[0]);
+  });
+  if (!sequences || lengths.empty() || static_cast<std::int64_t>(lengths.size()) != cells) return;
+  cell.kind = format("{} sequences", lengths.size());
+  cell.shape = {rows, columns};
+  cell.lengths = std::move(lengths);
+  cell.is_readable = true;
+}
+
+at::Tensor read_mat_sequences(MatElements& elements, std::endian order, const std::string& where) {
+  std::vector<at::Tensor> pieces;
+  bool bytes = true;
+  for_each_mat_sequence(elements, order, where, [&](MatElements& inside, const MatHeader& header) {
+    require(header.variable.is_readable && header.class_id != mat_class_sparse,
+            "{}: {} in a cell is not a real numeric matrix of two dimensions", where, header.variable.kind);
+    pieces.push_back(read_mat_dense_or_sparse(inside, header, order, where));
+    bytes = bytes && pieces.back().scalar_type() == at::kByte;
+    require(pieces.back().size(1) == pieces.front().size(1), "{}: sequences of {} and of {} columns", where,
+            pieces.front().size(1), pieces.back().size(1));
+  });
+  require(!pieces.empty(), "{}: a cell without matrices", where);
+  if (!bytes)
+    for (at::Tensor& piece : pieces) piece = piece.to(at::kDouble);
+  return at::cat(pieces);
+}
+
 // The names of a struct's fields.
 std::vector<std::string> read_mat_field_names(MatElements& elements, std::endian order, const std::string& where) {
   const MatElement width = elements.next(mat_int32, "length of field names");
@@ -305,11 +369,16 @@ std::vector<MatVariable> list_mat(std::string_view bytes, const std::string& whe
     const MatHeader header = read_mat_header(parts, order, matrix->where);
     variables.push_back(header.variable);
     variables.back().offset = offset;
-    if (!is_single_struct(header)) continue;
+    if (!is_single_struct(header) && header.class_id != mat_class_cell) continue;
     try {
-      std::ranges::move(list_mat_fields(parts, order, matrix->where, variables.back()), std::back_inserter(variables));
+      if (header.class_id == mat_class_cell)
+        list_mat_sequences(parts, order, matrix->where, variables.back());
+      else
+        std::ranges::move(list_mat_fields(parts, order, matrix->where, variables.back()),
+                          std::back_inserter(variables));
     } catch (const Error&) {
-      // libmatio packs structs with wrong sizes inside. Such a struct is passed over; the other matrices are sound.
+      // libmatio packs structs with wrong sizes inside. Such a struct or cell is passed over; the other matrices are
+      // sound.
     }
   }
   return variables;
@@ -327,15 +396,11 @@ at::Tensor read_mat_variable(std::string_view bytes, const MatVariable& variable
     parts = MatElements(parts.next(mat_matrix, "field").data, 0, order, matrix->where);
     header = read_mat_header(parts, order, matrix->where);
   }
+  if (!variable.lengths.empty() && header.class_id == mat_class_cell)
+    return read_mat_sequences(parts, order, matrix->where);
   require(header.variable.is_readable, "{}: {} is not a real numeric matrix of two dimensions", matrix->where,
           printable(header.variable.name));
-  const std::int64_t rows = header.variable.shape[0], columns = header.variable.shape[1];
-  if (header.class_id == mat_class_sparse) return read_mat_sparse(parts, rows, columns, order, matrix->where);
-  // Two sizes of 31 bits cannot overflow 63. Values lie column by column.
-  return read_mat_values(parts.next(), rows * columns, mat_classes[header.class_id].result, order, matrix->where)
-      .view({columns, rows})
-      .t()
-      .contiguous();
+  return read_mat_dense_or_sparse(parts, header, order, matrix->where);
 }
 
 }  // namespace harmonium

@@ -83,6 +83,38 @@ std::size_t choose_from_archive(const Arrays& arrays, const std::string& where, 
   return chosen;
 }
 
+// Rows become frames of sequences of these lengths, which are numbers that a file claims.
+void set_lengths(Dataset& data, std::vector<std::int64_t> lengths, const std::string& where) {
+  std::int64_t left = data.rows();
+  for (const std::int64_t length : lengths) {
+    require(length >= 1 && length <= left, "{}: a sequence of {} frames where {} of {} rows are left", where, length,
+            left, data.rows());
+    left -= length;
+  }
+  require(left == 0, "{}: {} sequences have {} frames in all, and there are {} rows", where, lengths.size(),
+          data.rows() - left, data.rows());
+  data.lengths = std::move(lengths);
+}
+
+// The lengths that stand in an array of their own. One that is only called so is remarked on.
+void read_lengths(Dataset& data, const Arrays& arrays, std::size_t index, const std::string& where) {
+  const std::string name = printable(arrays.infos[index].name);
+  const at::Tensor numbers = arrays.read(index).reshape({-1}).to(at::kDouble);
+  const bool fits = numbers.numel() >= 1 && numbers.eq(numbers.round()).all().item<bool>() &&
+                    numbers.ge(1).all().item<bool>() &&
+                    numbers.le(static_cast<double>(data.rows())).all().item<bool>() &&
+                    numbers.sum().item<double>() == static_cast<double>(data.rows());
+  if (!fits) {
+    data.remarks.push_back(
+        format("array {} holds no lengths of sequences, which would sum to {} rows: rows are taken as independent",
+               name, data.rows()));
+    return;
+  }
+  const at::Tensor whole = numbers.to(at::kLong).contiguous();
+  set_lengths(data, {whole.data_ptr<std::int64_t>(), whole.data_ptr<std::int64_t>() + whole.numel()}, where);
+  data.remarks.push_back(format("lengths of {} sequences from array {}", data.lengths.size(), name));
+}
+
 Dataset dataset_from_arrays(const Arrays& arrays, const std::string& where, const ReadOptions& options) {
   Dataset chosen_from;
   const std::size_t chosen = choose_from_archive(arrays, where, options, chosen_from);
@@ -98,6 +130,14 @@ Dataset dataset_from_arrays(const Arrays& arrays, const std::string& where, cons
   Dataset data = make_dataset(arrays.read(chosen), here, reading);
   data.own_parts = chosen_from.own_parts;
   data.remarks.insert(data.remarks.begin(), chosen_from.remarks.begin(), chosen_from.remarks.end());
+  const std::vector<std::int64_t>& own_lengths = arrays.infos[chosen].lengths;
+  require(own_lengths.empty() || reading.transpose != "yes",
+          "{}: @transpose: rows of these sequences are their frames; transpose them yourself", here);
+  const bool as_the_file_says = reading.sequences == "auto";
+  if (as_the_file_says && !own_lengths.empty())
+    set_lengths(data, own_lengths, here);
+  else if (const auto lengths = find_lengths(arrays.infos, chosen); as_the_file_says && lengths)
+    read_lengths(data, arrays, *lengths, here);
   if (!labels && (reading.label_column == "none" || reading.label_column == "auto"))
     labels = find_labels(arrays.infos, chosen);
   if (!labels) return data;
@@ -124,7 +164,7 @@ Dataset dataset_from_mat(std::string_view bytes, const std::string& where, const
                return read_mat_variable(bytes, variables[i], where + ":" + printable(variables[i].name));
              }};
   for (const MatVariable& variable : variables)
-    all.infos.push_back({variable.name, variable.kind, variable.shape, variable.is_readable});
+    all.infos.push_back({variable.name, variable.kind, variable.shape, variable.is_readable, variable.lengths});
   return dataset_from_arrays(all, where, options);
 }
 
