@@ -104,9 +104,13 @@ void print_answer(const Evaluation& evaluation) {
   if (!evaluation.log_z) {  // normalized by construction
     if (const auto& l = evaluation.log_likelihood)
       fmt::print("                {}{}\n", l->method,
-                 l->betas > 0    ? fmt::format(", {} chains × {} β of each row", l->chains, l->betas)
-                 : l->chains > 0 ? fmt::format(", {} draws of each row", l->chains)
-                                 : "");
+                 l->betas > 0 ? fmt::format(", {} chains × {} β of each row", l->chains, l->betas)
+                 : l->chains > 0
+                     ? fmt::format(", {} draws of each {}", l->chains, evaluation.sequences ? "sequence" : "row")
+                     : "");
+    if (evaluation.sequences)
+      fmt::print("sequences       {}\n                (the log-likelihood above is per frame, over all frames)\n",
+                 in_words(*evaluation.sequences));
     if (!evaluation.verdict.empty()) fmt::print("verdict         {}\n", evaluation.verdict);
     return;
   }
@@ -235,7 +239,7 @@ void add_evaluate(CLI::App& app) {
   command
       ->add_option(
           "--method", how.method,
-          "exact; ais (vae, ladder, draw: of the decoder, row by row); ma-ais (moment-averaged path); raise (lower bound); "
+          "exact; ais (vae, ladder, draw: of the decoder, row by row); particles, importance, bound (vrnn); ma-ais (moment-averaged path); raise (lower bound); "
           "sandwich (ais and raise); bihm (sbn: as a bidirectional Helmholtz machine); mean_field (sbn: a bound without "
           "noise, slow for large nets); auto: exact "
           "where a side has 25 units or less, else a sandwich with ever more β until --gap or --minutes; importance "

@@ -219,11 +219,14 @@ void add_sample(CLI::App& app) {
       options->common, [options] { return sample(*options); });
   command->add_option("model", options->model, "run folder, .safetensors, or .npz")->required();
   command->add_option("--sampler", plan.sampler.name, sampler_help())->capture_default_str();
-  command->add_option("-n,--count", options->asked,
-                      "how many samples (default: 100, or 10 chains; with --clamp FILE one for each row)");
+  command->add_option(
+      "-n,--count", options->asked,
+      "how many samples (default: 100, or 10 chains; with --clamp FILE one for each row); vrnn: sequences (10)");
   command->add_option("--sweeps", plan.sweeps, "steps before they are taken")->capture_default_str();
-  command->add_option("--per-chain", plan.per_chain,
-                      "states taken of each chain, one chain per row of the picture (default: 1; herding: all)");
+  command->add_option(
+      "--per-chain,--frames", plan.per_chain,
+      "states taken of each chain, one chain per row of the picture (default: 1; herding: all); vrnn: frames of each "
+      "sequence, of which there are -n (default: as long as those of the data)");
   command->add_option("--every", plan.every, "steps between states of one chain")->capture_default_str();
   command
       ->add_option("--start", plan.start,

@@ -8,6 +8,7 @@
 #include "harmonium/core/error.h"
 #include "harmonium/data/formats/npy.h"
 #include "harmonium/data/formats/text_table.h"
+#include "harmonium/families/rolls.h"
 #include "harmonium/report/picture.h"
 #include "harmonium/sessions/class_samples.h"
 #include "harmonium/sessions/open_for_use.h"
@@ -123,7 +124,10 @@ int sample_generator(const SampleOptions& options, const Model& model) {
   };
   refuse("--sampler", options.plan.sampler.name != "gibbs");
   const DrawPlan& plan = options.plan;
-  if (generator.walks()) {
+  if (generator.frames() > 0) {
+    refuse("--start", plan.start != "biases");
+    require(plan.per_chain >= 0, "--frames {}: give the number of frames of each sequence, 1 or more", plan.per_chain);
+  } else if (generator.walks()) {
     require(plan.start == "biases" || plan.start == "noise", "--start {}: chains of a {} start at biases or noise",
             plan.start, model.title());
     require(plan.per_chain >= 0 && plan.every >= 1, "--per-chain {} --every {}: both must be at least 1",
@@ -137,8 +141,13 @@ int sample_generator(const SampleOptions& options, const Model& model) {
   const std::string out = options.out.empty() ? "samples.png" : options.out;
   require_picture_or_array(out);
   constexpr std::int64_t usual_chains = 10;
-  const std::int64_t per_chain = std::max<std::int64_t>(plan.per_chain, 1);
-  Generator::Request request{.count = options.asked.value_or(per_chain > 1 ? usual_chains * per_chain : 100),
+  const bool sequences = generator.frames() > 0;
+  const std::int64_t per_chain =
+      sequences && plan.per_chain == 0 ? generator.frames() : std::max<std::int64_t>(plan.per_chain, 1);
+  // Whole sequences are asked for, and states of chains.
+  const std::int64_t asked = options.asked.value_or(sequences || per_chain > 1 ? usual_chains : 100) *
+                             (sequences || (!options.asked && per_chain > 1) ? per_chain : 1);
+  Generator::Request request{.count = asked,
                              .sweeps = plan.sweeps,
                              .per_chain = per_chain,
                              .every = plan.every,
@@ -166,18 +175,26 @@ int sample_generator(const SampleOptions& options, const Model& model) {
     TileOptions tiles;
     std::tie(tiles.black, tiles.white) = model.shown_range();
     if (per_chain > 1) tiles.columns = per_chain;  // a chain per row
-    write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))), tiles));
+    if (sequences && per_chain > 1 && !model.info().image) {
+      tiles.columns = 1;
+      write_png(out, tile_images(as_rolls(rows, per_chain), {rows.size(1), per_chain}, tiles));
+    } else {
+      write_png(out, tile_images(rows, model.info().image.value_or(near_square_shape(rows.size(1))), tiles));
+    }
   }
   if (options.common.json)
     print_json(with_standing({{"model", options.model},
                               {"sampler", generator.method()},
-                              {"samples", request.count},
+                              {"samples", sequences ? request.count / per_chain : request.count},
+                              {"frames", sequences ? nlohmann::ordered_json(per_chain) : nullptr},
                               {"sweeps", generator.markov() ? request.sweeps : 0},
                               {"seed", request.seed},
                               {"out", out}},
                              model));
   else if (generator.markov())
     fmt::print("{} samples after {} sweeps ({})  {}\n", request.count, request.sweeps, generator.method(), out);
+  else if (sequences)
+    fmt::print("{} sequences of {} frames ({})  {}\n", request.count / per_chain, per_chain, generator.method(), out);
   else
     fmt::print("{} independent samples ({})  {}\n", request.count, generator.method(), out);
   return 0;

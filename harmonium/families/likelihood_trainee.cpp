@@ -15,12 +15,14 @@ namespace harmonium {
 namespace {
 
 Training make_training(std::unique_ptr<Objective> objective, std::unique_ptr<Optimizer> optimizer,
-                       const RunConfig& config, const RunData& data) {
+                       const RunConfig& config, const RunData& data, bool sequences) {
   const Key key(config.seed);
   if (optimizer == nullptr) optimizer = make_optimizer(config.optimizer, objective->groups(), objective->parameters());
   const at::Device device = objective->parameters().entries().front().second.device();
-  BatchStream batches(data.train, {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink},
-                      key.fold_in(run_streams::batches), device);
+  BatchStream batches(
+      data.train,
+      {.batch = config.batch, .binarization = data.binarization, .shrink = config.shrink, .sequences = sequences},
+      key.fold_in(run_streams::batches), device);
   return {std::move(objective), std::move(optimizer), std::move(batches), step_options(config),
           TrainingOptions{.updates = config.updates,
                           .averaging = config.averaging,
@@ -32,15 +34,22 @@ class LikelihoodTrainee final : public Trainee {
  public:
   LikelihoodTrainee(std::unique_ptr<Objective> objective, const RunConfig& config, const RunData& data,
                     LikelihoodHooks hooks)
-      : Trainee(make_training(std::move(objective), std::move(hooks.optimizer), config, data)),
+      : Trainee(make_training(std::move(objective), std::move(hooks.optimizer), config, data,
+                              hooks.mean_of_sequences != nullptr)),
         hooks_(std::move(hooks)),
         chooses_(config.keep == "best"),
         valid_(data.valid.rows() > 0 ? config.valid : "") {
-    constexpr std::int64_t most_rows = 1000;
-    const Dataset& watched = data.valid.rows() > 0 ? data.valid : data.train;
-    watched_ =
-        binarize(watched.first(most_rows), data.binarization, Key(config.seed).fold_in(run_streams::monitor).bits())
-            .to_float();
+    constexpr std::int64_t most_rows = 1000, most_sequences = 200;
+    const Dataset& all = data.valid.rows() > 0 ? data.valid : data.train;
+    const Dataset few = hooks_.mean_of_sequences && !all.lengths.empty()
+                            ? all.select_cases(at::arange(std::min(most_sequences, all.cases()), at::kLong))
+                            : all.first(most_rows);
+    const Dataset watched = binarize(few, data.binarization, Key(config.seed).fold_in(run_streams::monitor).bits());
+    watched_ = watched.to_float();
+    if (hooks_.mean_of_sequences)
+      hooks_.mean = [of_sequences = hooks_.mean_of_sequences, watched](const Moments& parameters, const at::Tensor&) {
+        return of_sequences(parameters, watched);
+      };
   }
 
   [[nodiscard]] NamedTensors state() const override {

@@ -1,7 +1,8 @@
 // Training a model that has a log-likelihood, or a bound on it, for every row: what normalized families share.
 //
 // Metrics are the mean of the batches (by the objective) and validation_log_likelihood, of at most 1000 validation rows
-// (else training rows), binarized once. With validation data the best model by that number is kept.
+// or 200 sequences (else of the training data), binarized once. With validation data the best model by that number is
+// kept.
 #pragma once
 
 #include <functional>
@@ -34,6 +35,9 @@ struct LikelihoodHooks {
   // which the best model is chosen; without it none is.
   std::function<std::map<std::string, double>(const Moments& parameters, const at::Tensor& rows)> measures = {};
   std::string kept_by = {};
+  // In place of the mean, for models of sequences: of a data set whose rows are frames, per frame. Batches are then of
+  // whole sequences (BatchOptions::sequences).
+  std::function<double(const Moments& parameters, const Dataset& rows)> mean_of_sequences = {};
   // Of a model of which a Boltzmann machine is a part, whose log Z the mean lacks: it is followed along the training
   // and taken off. While it is lost there is no number, and no model is chosen.
   struct Normalizer {

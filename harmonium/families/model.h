@@ -67,6 +67,9 @@ class Generator {
   [[nodiscard]] virtual bool markov() const { return true; }
   // Whether several states can be taken of a chain.
   [[nodiscard]] virtual bool walks() const { return false; }
+  // Of models of sequences: frames of a usual one. A draw is then `per_chain` rows, one after the other. 0: draws are
+  // independent rows.
+  [[nodiscard]] virtual std::int64_t frames() const { return 0; }
   // Whether visible values can be held.
   [[nodiscard]] virtual bool completes() const { return false; }
   // Classes that can be held; 0 where there are none.
@@ -157,6 +160,7 @@ struct Exhibit {
   std::int64_t columns = 0;  // pictures in a row; 0: a near-square grid
   bool samples = false;      // draws of the model, which the report shows beside data
   bool colours = false;      // values are those of red, then all of green, then all of blue
+  std::optional<ImageShape> shape = std::nullopt;  // of each picture, where it is not that of a row of data
 };
 
 // What pictures may use beside the model.

@@ -28,6 +28,7 @@ const std::vector<Family>& families() {
       ladder_family(),
       sbn_family(),
       draw_family(),
+      vrnn_family(),
       mixture_family(),
       factor_analyzers_family(),
       mlp_family(),

@@ -51,6 +51,7 @@ void forget_foreign_options(RunConfig& config);
 [[nodiscard]] Family ladder_family();
 [[nodiscard]] Family sbn_family();
 [[nodiscard]] Family draw_family();
+[[nodiscard]] Family vrnn_family();
 [[nodiscard]] Family mixture_family();
 [[nodiscard]] Family factor_analyzers_family();
 [[nodiscard]] Family capsules_family();

@@ -35,6 +35,21 @@ struct BoundWithDraws {
   std::int64_t draws = 0;
   double value = 0;
 };
+// Data whose rows are frames of sequences: the log-likelihood is then per frame, over all frames.
+struct JudgedSequences {
+  std::int64_t count = 0;
+  // Mean of a whole sequence, and intervals of 95 % of that and of the mean per frame for sequences drawn anew from
+  // where these come from; nothing where there are fewer than two.
+  double mean = 0;
+  struct Intervals {
+    double low = 0, high = 0, frame_low = 0, frame_high = 0;
+  };
+  std::optional<Intervals> intervals = std::nullopt;
+};
+// From log-likelihoods of single frames (float64, on the CPU), sequence after sequence of these lengths.
+[[nodiscard]] JudgedSequences judged_sequences(const at::Tensor& of_frames, const std::vector<std::int64_t>& lengths);
+// "77 sequences, −512.3 nats each [−541.0, −483.6]; …".
+[[nodiscard]] std::string in_words(const JudgedSequences& sequences);
 
 struct Evaluation {
   std::string model;
@@ -52,6 +67,7 @@ struct Evaluation {
   // Log-likelihood of each row (n, float64, on the CPU), of which log_likelihood is the mean; averaged over draws.
   // Undefined where nobody knows. No record holds it.
   at::Tensor of_rows = {};
+  std::optional<JudgedSequences> sequences = std::nullopt;  // where the model is one of sequences, and rows are frames
   // Beside an AIS that errs the other way, or alone:
   std::optional<Estimate> raise = std::nullopt;        // bound on the log-likelihood from below
   std::int64_t raise_rows = 0;                         // that it was found with

@@ -67,7 +67,7 @@ void add_pictures(ReportContent& content, const Model& model, const fs::path& fo
       model.exhibits({.checkpoint = loaded ? loaded->checkpoint.tensors : nothing, .train = train});
   const Exhibit* samples = nullptr;
   for (const Exhibit& each : exhibits) {
-    content.galleries.push_back(to_gallery(each, shape, range));
+    content.galleries.push_back(to_gallery(each, each.shape.value_or(shape), range));
     if (each.samples) samples = &each;
   }
   // A layer of a stack has learnt what the layers below make of the data.

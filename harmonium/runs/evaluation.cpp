@@ -82,6 +82,23 @@ ordered_json whole_json(const Estimate& estimate) {
   return result;
 }
 
+ordered_json sequences_json(const JudgedSequences& sequences) {
+  ordered_json result = {{"count", sequences.count}, {"mean", sequences.mean}};
+  if (const auto& i = sequences.intervals)
+    result.update({{"low", i->low}, {"high", i->high}, {"frame_low", i->frame_low}, {"frame_high", i->frame_high}});
+  return result;
+}
+
+JudgedSequences sequences_from_json(const ordered_json& from) {
+  JudgedSequences result{.count = whole_number(from.at("count")), .mean = from.at("mean")};
+  if (from.contains("low"))
+    result.intervals = {.low = from.at("low"),
+                        .high = from.at("high"),
+                        .frame_low = from.at("frame_low"),
+                        .frame_high = from.at("frame_high")};
+  return result;
+}
+
 }  // namespace
 
 ordered_json to_json(const Evaluation& evaluation) {
@@ -111,6 +128,7 @@ ordered_json to_json(const Evaluation& evaluation) {
   result["log_likelihood"] = nullptr;
   if (const auto& found = evaluation.log_likelihood)
     result["log_likelihood"] = evaluation.log_z ? brief_json(*found) : whole_json(*found);
+  if (evaluation.sequences) result["sequences"] = sequences_json(*evaluation.sequences);
   if (evaluation.log_likelihood && importance_draws(*evaluation.log_likelihood) > 0)
     result["importance"] = importance_draws(*evaluation.log_likelihood);
   result["raise"] = nullptr;
@@ -185,6 +203,7 @@ Evaluation evaluation_from_json(const ordered_json& from) {
             (evaluation.hidden->gap ? "rows by annealing, " : "mean field, ") + evaluation.log_z->method;
     }
   }
+  if (object("sequences")) evaluation.sequences = sequences_from_json(from.at("sequences"));
   if (object("raise")) {
     evaluation.raise = estimate_from_json(from.at("raise"));
     evaluation.raise->method = "raise";

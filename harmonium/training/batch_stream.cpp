@@ -4,6 +4,7 @@
 
 #include "harmonium/core/error.h"
 #include "harmonium/data/binarize.h"
+#include "harmonium/data/packed_sequences.h"
 #include "harmonium/kernels/random.h"
 
 namespace harmonium {
@@ -24,13 +25,13 @@ const at::Tensor& BatchStream::order(std::int64_t epoch) {
   const auto known = std::ranges::find(orders_, epoch, &std::pair<std::int64_t, at::Tensor>::first);
   if (known != orders_.end()) return known->second;
   std::erase_if(orders_, [&](const auto& entry) { return entry.first < epoch - 1; });
-  orders_.emplace_back(epoch, permutation(key_.fold_in(0).fold_in(static_cast<std::uint64_t>(epoch)), data_.rows(),
-                                          data_.values.device()));
+  orders_.emplace_back(
+      epoch, permutation(key_.fold_in(0).fold_in(static_cast<std::uint64_t>(epoch)), cases(), data_.values.device()));
   return orders_.back().second;
 }
 
 at::Tensor BatchStream::rows_of(std::int64_t update) {
-  const std::int64_t rows = data_.rows();
+  const std::int64_t rows = cases();
   std::vector<at::Tensor> pieces;
   for (std::int64_t position = update * options_.batch, left = options_.batch; left > 0;) {
     const std::int64_t offset = position % rows, take = std::min(left, rows - offset);
@@ -47,7 +48,7 @@ bool BatchStream::from_bytes() const {
 }
 
 std::optional<BatchStream::Bytes> BatchStream::what_bytes_become(at::Device device) const {
-  if (options_.classes > 0) return std::nullopt;
+  if (options_.classes > 0 || options_.sequences) return std::nullopt;
   if (from_bytes()) return Bytes::bits;
   // Whether all are 0 or 1 is a look at all of them, which only the way of a device asks for.
   if (device.is_cpu() || data_.values.scalar_type() != at::kByte || !data_.values.is_contiguous()) return std::nullopt;
@@ -65,10 +66,16 @@ BatchStream::ByteBatch BatchStream::byte_batch(std::int64_t update) {
 }
 
 std::vector<at::Tensor> BatchStream::batch(std::int64_t update) {
-  const at::Tensor chosen = rows_of(update);
+  at::Tensor chosen = rows_of(update), alive;
+  if (options_.sequences) {
+    const PackedSequences packed = pack(data_, chosen);
+    chosen = packed.rows.to(data_.values.device());
+    alive = at::tensor(packed.alive, at::kLong);
+  }
   const Key key = key_of(update);
   const at::Tensor values = from_bytes() ? sample_bernoulli(key, data_.values, chosen.contiguous(), data_.scale)
                                          : binarize(shrunk(data_.gather(chosen)), options_.binarization, key, step_);
+  if (options_.sequences) return {values, alive};
   if (options_.classes == 0) return {values};
   return {values, at::one_hot(data_.labels.index_select(0, chosen), options_.classes).to(at::kFloat)};
 }
@@ -84,7 +91,7 @@ at::Tensor BatchStream::shrunk(at::Tensor values) const {
 }
 
 double BatchStream::epoch(std::int64_t update) const {
-  return static_cast<double>(update) * static_cast<double>(options_.batch) / static_cast<double>(data_.rows());
+  return static_cast<double>(update) * static_cast<double>(options_.batch) / static_cast<double>(cases());
 }
 
 }  // namespace harmonium

@@ -1,7 +1,9 @@
 // Batches by number: update u of a seed is always the same rows with the same random bits, whatever came before.
 //
-// Rows are visited in a fresh random order every epoch; a batch may straddle two epochs. Nothing needs saving for a
-// resume. Gray values are binarized, or dequantized, anew at every update unless told otherwise.
+// Rows are visited in a fresh random order every epoch; a batch may straddle two epochs. Where rows are frames of
+// sequences and the model wants these, whole sequences are, and a batch holds their frames as pack() puts them
+// (data/packed_sequences.h). Nothing needs saving for a resume. Gray values are binarized, or dequantized, anew at
+// every update unless told otherwise.
 #pragma once
 
 #include <optional>
@@ -17,6 +19,7 @@ struct BatchOptions {
   Binarization binarization = Binarization::none;
   double shrink = 0;         // values x become x(1 − 2·shrink) + shrink, as published recipes do with gray values
   std::int64_t classes = 0;  // > 0: batches carry a one-hot label as a second tensor
+  bool sequences = false;  // `batch` counts sequences; batches carry PackedSequences::alive (int64) as a second tensor
 };
 
 class BatchStream {
@@ -26,7 +29,7 @@ class BatchStream {
 
   // One float32 tensor per observed layer: values, and labels where asked for.
   [[nodiscard]] std::vector<at::Tensor> batch(std::int64_t update);
-  // The numbers of its rows in the data, int64.
+  // The numbers of its rows in the data, int64; of its sequences, where batches are made of these.
   [[nodiscard]] at::Tensor rows_of(std::int64_t update);
   // Whether batches are made of a table of bytes and nothing else, and such a batch before it is made: its numbers are
   // byte·scale + offset, or bits that are 1 with that probability (which bits that stay as they are may be taken for).
@@ -55,6 +58,7 @@ class BatchStream {
   [[nodiscard]] bool from_bytes() const;
   [[nodiscard]] std::optional<Bytes> what_bytes_become(at::Device device) const;
   [[nodiscard]] const at::Tensor& order(std::int64_t epoch);
+  [[nodiscard]] std::int64_t cases() const { return options_.sequences ? data_.cases() : data_.rows(); }
   [[nodiscard]] at::Tensor shrunk(at::Tensor values) const;
 
   Dataset data_;

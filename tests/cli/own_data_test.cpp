@@ -227,6 +227,11 @@ TEST_F(OwnData, EveryCommandOfTheDocumentationRuns) {
   write_bytes(folder / "faces.npy", npy(grays(20, 9)));
   write_bytes(folder / "gaps.csv",
               "0,1,\n1,,0\n0,1,1\n1,0,0\n0,1,1\n,0,0\n0,1,1\n1,0,0\n0,1,1\n1,0,0\n1,NA,0\n0,1,1\n");
+  std::string walks = "walk,x,y\n";  // twenty of 5 to 9 steps
+  for (int walk = 0; walk < 20; ++walk)
+    for (int step = 0; step < 5 + walk % 5; ++step)
+      walks += std::to_string(walk) + "," + std::to_string(0.1 * step) + "," + std::to_string(0.3 * (walk % 3)) + "\n";
+  write_bytes(folder / "walks.csv", walks);
   int commands = 0;
   for (const char* page : {"README.md", "docs/data.md"}) {
     std::istringstream lines(read_bytes(fs::path(__FILE__).parent_path().parent_path().parent_path() / page));

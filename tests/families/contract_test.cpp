@@ -416,7 +416,7 @@ TEST(Families, AreFoundByNameAndTheOthersAreNamed) {
   } catch (const Error& error) {
     for (const Family& each : families()) EXPECT_NE(std::string(error.what()).find(each.name), std::string::npos);
   }
-  EXPECT_EQ(families_with("latent"), "vae, ladder, sbn, draw");
+  EXPECT_EQ(families_with("latent"), "vae, ladder, sbn, draw, vrnn");
   EXPECT_EQ(families_with("no_such_option"), "");
 }
 

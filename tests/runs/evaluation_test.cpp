@@ -55,6 +55,25 @@ TEST(Evaluations, BringUpdatesAndSecondsBack) {
   EXPECT_EQ(back.log_z->chains, 10);
 }
 
+TEST(Evaluations, BringSequencesBack) {
+  const TemporaryFolder folder;
+  Evaluation of_sequences = answer(300, -20);
+  of_sequences.sequences = {
+      .count = 7,
+      .mean = -140.5,
+      .intervals = JudgedSequences::Intervals{.low = -150, .high = -131, .frame_low = -21.5, .frame_high = -18.5}};
+  record_evaluation(folder.path(), of_sequences);
+  Evaluation back = read_evaluations(folder.path()).at(0);
+  ASSERT_TRUE(back.sequences && back.sequences->intervals);
+  EXPECT_EQ(in_words(*back.sequences), in_words(*of_sequences.sequences));
+  EXPECT_EQ(in_words(*back.sequences).find("7 sequences"), 0U);
+  of_sequences.sequences->intervals.reset();
+  record_evaluation(folder.path(), of_sequences);
+  back = read_evaluations(folder.path()).at(0);
+  EXPECT_TRUE(back.sequences && !back.sequences->intervals);
+  EXPECT_EQ(back.sequences->mean, -140.5);
+}
+
 TEST(Evaluations, BringDrawsTheirSpreadAndTheDeviceBack) {
   const TemporaryFolder folder;
   Evaluation averaged = answer(300, -20);

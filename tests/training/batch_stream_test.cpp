@@ -54,6 +54,35 @@ TEST(BatchStream, ABatchLargerThanTheDataHoldsWholeEpochs) {
   EXPECT_EQ(stream.batch(0)[0].size(0), 7);
 }
 
+// Sequences of 3, 1 and 2 frames among six rows.
+TEST(BatchStream, DealsOutWholeSequencesWhereTheseAreAskedFor) {
+  Dataset data = numbered(6);
+  data.lengths = {3, 1, 2};
+  const BatchOptions options{.batch = 2, .sequences = true};
+  BatchStream stream(data, options, Key(1));
+  std::vector<std::int64_t> seen;
+  for (std::int64_t update = 0; update < 3; ++update) {
+    const auto batch = stream.batch(update);
+    ASSERT_EQ(batch.size(), 2U);
+    EXPECT_EQ(batch[1].sum().item<std::int64_t>(), batch[0].size(0)) << "frames fall into steps";
+    EXPECT_EQ(batch[1][0].item<std::int64_t>(), 2) << "two sequences begin";
+    for (const std::int64_t row : rows_of(batch[0])) seen.push_back(row);
+  }
+  std::ranges::sort(seen);  // two epochs
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}));
+  EXPECT_DOUBLE_EQ(stream.epoch(3), 2);
+  // A batch of the first and the last: frame after frame, the longer one first.
+  for (std::int64_t update = 0; update < 30; ++update) {
+    const std::vector<std::int64_t> rows = rows_of(stream.batch(update)[0]);
+    if (rows.size() == 5) {
+      EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 4, 1, 5, 2}));
+    }
+  }
+  // Independent rows are sequences of one frame, and a stream of rows takes no notice of sequences.
+  EXPECT_EQ(BatchStream(numbered(6), options, Key(1)).batch(0)[1].sizes(), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(BatchStream(data, {.batch = 4}, Key(1)).batch(0)[0].size(0), 4);
+}
+
 TEST(BatchStream, CarriesTheLabelOfEachRow) {
   BatchStream stream(numbered(9), {.batch = 5, .classes = 3}, Key(1));
   const auto batch = stream.batch(0);
