@@ -64,10 +64,11 @@ std::optional<std::int64_t> find_sequence_column(const Reading& reading, std::in
   const std::string& wanted = reading.sequences;
   if (wanted == "auto" || wanted == "none" || is_digits(wanted)) return std::nullopt;
   const auto named = std::ranges::find(header, wanted);
-  require(named != header.end() || wanted == "first" || wanted == "last",
-          "{}: @sequences {}: there is no such column; give a number of frames of each sequence, first, last, or a name "
-          "in the header",
-          where, wanted);
+  require(
+      named != header.end() || wanted == "first" || wanted == "last",
+      "{}: @sequences {}: there is no such column; give a number of frames of each sequence, first, last, or a name "
+      "in the header",
+      where, wanted);
   require(columns > 1, "{}: besides the column that tells sequences apart there is no data", where);
   if (named != header.end()) return named - header.begin();
   return wanted == "first" ? 0 : columns - 1;
@@ -85,8 +86,10 @@ std::vector<std::int64_t> lengths_of_runs(const at::Tensor& column, const std::s
       ++lengths.back();
       continue;
     }
-    require(seen.insert(value[row]).second, "{}: row {} belongs to sequence {}, whose rows stand elsewhere as well; put "
-            "the rows of each sequence together", where, row + 1, value[row]);
+    require(seen.insert(value[row]).second,
+            "{}: row {} belongs to sequence {}, whose rows stand elsewhere as well; put "
+            "the rows of each sequence together",
+            where, row + 1, value[row]);
     lengths.push_back(1);
   }
   return lengths;
@@ -96,8 +99,9 @@ std::vector<std::int64_t> lengths_of_runs(const at::Tensor& column, const std::s
 std::vector<std::int64_t> lengths_of_equal(const Reading& reading, std::int64_t rows, const std::string& where) {
   if (!is_digits(reading.sequences)) return {};
   const std::int64_t frames = std::stoll(reading.sequences);
-  require(frames >= 1 && rows % frames == 0, "{}: @sequences {}: {} rows are not a whole number of sequences of {} frames",
-          where, reading.sequences, rows, frames);
+  require(frames >= 1 && rows % frames == 0,
+          "{}: @sequences {}: {} rows are not a whole number of sequences of {} frames", where, reading.sequences, rows,
+          frames);
   return std::vector<std::int64_t>(static_cast<std::size_t>(rows / frames), frames);
 }
 
@@ -156,8 +160,8 @@ Dataset make_dataset(const at::Tensor& given, const std::string& where, const Re
   const auto label = find_label_column(reading, table.size(1), header, where),
              sequence = find_sequence_column(reading, table.size(1), header, where);
   require(!label || label != sequence, "{}: @sequences {}: this is the label column", where, reading.sequences);
-  data.lengths = sequence ? lengths_of_runs(table.select(1, *sequence), where)
-                          : lengths_of_equal(reading, table.size(0), where);
+  data.lengths =
+      sequence ? lengths_of_runs(table.select(1, *sequence), where) : lengths_of_equal(reading, table.size(0), where);
   if (!data.lengths.empty())
     data.remarks.push_back(format("{} sequences{}", data.lengths.size(),
                                   sequence ? format(" from column {}", *sequence + 1) : std::string()));
