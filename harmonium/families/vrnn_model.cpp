@@ -79,9 +79,15 @@ std::vector<Exhibit> VrnnModel::exhibits(const ExhibitInput& input) const {
       exhibit.rows = rows;
       exhibit.columns = frames == 1 ? 20 : frames;
     } else {
-      exhibit.rows = as_rolls(rows, frames);
-      exhibit.shape = ImageShape{rows.size(1), frames};
-      exhibit.columns = 1;
+      // About as wide as half a page.
+      const std::int64_t zoom = std::clamp<std::int64_t>(300 / frames, 1, 6);
+      exhibit.rows = as_rolls(rows, frames)
+                         .view({-1, rows.size(1), frames})
+                         .repeat_interleave(zoom, 1)
+                         .repeat_interleave(zoom, 2)
+                         .flatten(1);
+      exhibit.shape = ImageShape{zoom * rows.size(1), zoom * frames};
+      exhibit.columns = 2;
     }
     return exhibit;
   };
@@ -111,18 +117,18 @@ std::vector<Exhibit> VrnnModel::exhibits(const ExhibitInput& input) const {
   const at::Tensor above = sequence_after_sequence(on_cpu(values).narrow(0, 0, kept), length),
                    below = sequence_after_sequence(rebuilt.narrow(0, 0, kept), length);
   at::Tensor rows = at::cat({above, below});
-  if (!frames_alone && !info_.image)  // each above what is made of it
+  if (!frames_alone && !info_.image)  // each beside what is made of it
     rows = at::stack({above.view({count, length, -1}), below.view({count, length, -1})}, 1)
                .reshape({2 * kept, above.size(1)});
   all.push_back(strips(
       rows, length,
       {.id = "reconstructions",
        .title = "Reconstructions",
-       .caption =
-           format("{} of {}, and below means of the visible units given means of the latent variables. KL of the "
-                  "latent variables: {} nats a frame.",
-                  frames_alone ? std::string("Frames") : format("The first {} frames of sequences", length), train.name,
-                  fixed_number(terms.kl.sum(1).mean().item<double>(), 2)),
+       .caption = format("{} of {}, and {} means of the visible units given means of the latent variables. KL of the "
+                         "latent variables: {} nats a frame.",
+                         frames_alone ? std::string("Frames") : format("The first {} frames of sequences", length),
+                         train.name, frames_alone || info_.image ? "below" : "beside each",
+                         fixed_number(terms.kl.sum(1).mean().item<double>(), 2)),
        .rows = {}}));
   return all;
 }
