@@ -21,7 +21,8 @@ struct Reading {
 
   std::string first_category = "auto";  // the same of categories: softmax units learn from whole numbers
   // Rows as frames of sequences, one after the other: a number of frames of each; a column whose value says which
-  // sequence a row belongs to (first, last, or its name in the header); none; auto: as the file says, and as in training.
+  // sequence a row belongs to (first, last, or its name in the header); none; auto: as the file says, and as in
+  // training.
   std::string sequences = "auto";
   friend bool operator==(const Reading&, const Reading&) = default;
 };

@@ -73,9 +73,9 @@ NumberRange number_range(const std::string& name, Field, const toml::table& tabl
 }
 
 SearchedOption searched_option(const std::string& name, const toml::node& node, const std::string& where) {
-  const std::vector<std::string> fixed = {"data",  "valid",     "label_column", "scale",
-                                          "shape", "transpose", "first_label",  "first_category", "sequences",
-                                          "seed",  "snapshots", "track"};
+  const std::vector<std::string> fixed = {"data",      "valid",     "label_column", "scale",
+                                          "shape",     "transpose", "first_label",  "first_category",
+                                          "sequences", "seed",      "snapshots",    "track"};
   require(std::ranges::find(fixed, name) == fixed.end(),
           "{}: this option cannot be searched: all trials use the same data, each with its own seed", where);
   SearchedOption option{.name = name, .from = SameAs{}};
