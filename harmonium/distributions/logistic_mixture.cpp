@@ -103,7 +103,7 @@ std::string LogisticMixtureDistribution::complaint(const at::Tensor& value) cons
   if (!bad.any().item<bool>()) return {};
   const at::Tensor where = bad.nonzero()[0];
   const auto row = where[0].item<std::int64_t>(), column = where[1].item<std::int64_t>();
-  return format("row {}, column {} holds {}, which is none of the {} gray levels 0, 1/{}, …, 1", row, column,
+  return format("row {}, column {} holds {}, which is not one of the {} gray levels 0, 1/{}, …, 1", row, column,
                 value[row][column].item<double>(), levels_, levels_ - 1);
 }
 
